@@ -1,11 +1,27 @@
 """Convolutions of pictures.
 
 Names, argument orders and defaults are PyTorch's. Pictures are (batch, channels, height, width), or (channels, height,
-width) without a batch; float32 or float64, of any strides, in host or device memory. What is computed from device arrays
-stays on the device, in float32. Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+width) without a batch; float32 or float64, of any strides, in host or device memory. What is computed from device
+arrays stays on the device, in float32. Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
 
-Padded zeros are not stored anywhere that a caller sees, and an implementation may leave them out of a sum: where a weight
-is infinite or NaN, results at the rim may be NaN or not.
+Padded zeros are not stored anywhere that a caller sees, and an implementation may leave them out of a sum: where a
+weight is infinite or NaN, results at the rim may be NaN or not.
+
+Its files, in reading order:
+
+reference.py      the specification in NumPy             examples.py        what each operation can be called with
+geometry.py       where a window stands, checked         pictures.py        arrays of any layout as pictures
+choose.py         which way a convolution goes, and why  sizes.py           how large numbers are: what accuracy allows
+plans.py          what follows from shapes, kept         private.py         when each thread prepares for itself
+
+forward, cpu      cpu.py (the direct loops), im2col.py (patches as columns), implicit.py (columns nowhere), tiles.py
+                  (register tiles), pointwise.py (1 x 1), winograd.py, fft.py, pooling.py
+                  depthwise.py (a plane at a time), lanes.py (channels in lanes), turned.py (pixels turned for these),
+                  separable.py (depthwise and 1 x 1, fused), local.py (weights of its own for each place)
+backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py
+forward, gpu      gpu.py (direct, halo), gpu_gemm.py (implicit GEMM), gpu_depthwise.py, gpu_pooling.py (and backward),
+                  gpu_choose.py (which way)
+backward, gpu     gpu_backward.py (a thread an element), gpu_backward_gemm.py, gpu_backward_weights.py
 """
 
 import functools
@@ -28,8 +44,8 @@ def check_pictures(x, name="x", kinds=FLOATS):
     float_array(name, x, kinds)
     if x.ndim not in (3, 4) or 0 in tuple(x.shape)[-2:]:
         raise ValueError(
-            f"{name} has shape {tuple(x.shape)}; expected (batch, channels, height, width) or (channels, height, width), "
-            f"with at least one pixel. One picture without channels is {name}[None]."
+            f"{name} has shape {tuple(x.shape)}; expected (batch, channels, height, width) or (channels, height, "
+            f"width), with at least one pixel. One picture without channels is {name}[None]."
         )
 
 
@@ -66,14 +82,14 @@ def _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
         raise ValueError(f"groups is {groups}; expected at least 1.")
     if weight.ndim != 4 or 0 in (weight.shape[0], *tuple(weight.shape)[2:]):
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels / groups, height, width), with at "
-            "least one output channel and one pixel."
+            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels / groups, height, width), "
+            "with at least one output channel and one pixel."
         )
     channels, (outs, ins) = x.shape[x.ndim - 3], tuple(weight.shape)[:2]
     if channels != ins * groups:
         raise ValueError(
-            f"x has shape {tuple(x.shape)}, so {channels} channels, but weight has shape {tuple(weight.shape)} and groups is "
-            f"{groups}: {ins} x {groups} = {ins * groups} channels; expected the same number."
+            f"x has shape {tuple(x.shape)}, so {channels} channels, but weight has shape {tuple(weight.shape)} and "
+            f"groups is {groups}: {ins} x {groups} = {ins * groups} channels; expected the same number."
         )
     if outs % groups:
         raise ValueError(f"weight has {outs} output channels and groups is {groups}; expected a multiple of groups.")
@@ -90,7 +106,8 @@ def carray(x):
 
 
 def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
-    """Contiguous arrays: after a large result Python's own memory has left the cache, and checks take longer than alone."""
+    """Contiguous arrays: after a large result Python's own memory has left the cache, and checks take longer than
+    alone."""
     if carray(x) and carray(weight) and (bias is None or carray(bias)) and weight.ndim == x.ndim == 4:
         g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
         out = new(shape, x.dtype)
@@ -139,14 +156,14 @@ def _prepare_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
     float_array("weight", weight)
     if weight.ndim != 6 or 0 in tuple(weight.shape)[-2:]:
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels, kernel height, kernel width, "
-            "height, width): a kernel for each place of the result."
+            f"weight has shape {tuple(weight.shape)}; expected (out_channels, in_channels, kernel height, kernel "
+            "width, height, width): a kernel for each place of the result."
         )
     g, shape = check_convolution(x, weight[..., 0, 0], bias, stride, padding, dilation, 1)
     if tuple(weight.shape[-2:]) != tuple(shape[-2:]):
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)}, so kernels for {weight.shape[-2]} x {weight.shape[-1]} places, but the "
-            f"result has {shape[-2]} x {shape[-1]}; expected the same."
+            f"weight has shape {tuple(weight.shape)}, so kernels for {weight.shape[-2]} x {weight.shape[-1]} places, "
+            f"but the result has {shape[-2]} x {shape[-1]}; expected the same."
         )
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
 
@@ -173,8 +190,8 @@ def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, 
     )
     if pointwise.ndim != 4 or tuple(pointwise.shape[1:]) != (between, 1, 1) or not len(pointwise):
         raise ValueError(
-            f"pointwise has shape {tuple(pointwise.shape)}; expected (out_channels, {between}, 1, 1), as depthwise has shape "
-            f"{tuple(depthwise.shape)}."
+            f"pointwise has shape {tuple(pointwise.shape)}; expected (out_channels, {between}, 1, 1), as depthwise has "
+            f"shape {tuple(depthwise.shape)}."
         )
     if bias is not None:
         float_array("bias", bias)
@@ -212,13 +229,14 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, expl
     result has the picture's size, with stride 1; where an odd number of zeros is needed, the odd one stands at the end.
     groups: input and output channels are cut into so many groups, and each group sees its own only.
     Returns a new array, (batch, out_channels, out_height, out_width), or without batch if x has none.
-    explain: True returns (result, choice): how it was computed, why so, its multiply-adds, its workspace in bytes, and the
-    bytes that input, weights, bias and result have, as each has to be moved once.
+    explain: True returns (result, choice): how it was computed, why so, its multiply-adds, its workspace in bytes, and
+    the bytes that input, weights, bias and result have, as each has to be moved once.
 
-    Where it is faster, host arrays go by Winograd's algorithm or by Fourier transforms. A result y of n terms is then off by
-    at most  WORSE (n + 3) eps n largest|weight| largest|x|,  WORSE as `choose.WORSE` says: up to 20 times the bound of a
-    direct sum whose numbers are all as large as the largest. This is done only where the largest numbers are not far from
-    the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up directly.
+    Where it is faster, host arrays go by Winograd's algorithm or by Fourier transforms. A result y of n terms is then
+    off by at most WORSE (n + 3) eps n largest|weight| largest|x|, WORSE as `choose.WORSE` says: up to 20 times the
+    bound of a direct sum whose numbers are all as large as the largest. This is done only where the largest numbers are
+    not far from the mean (`choose.SPREAD`), and all are finite. The rungs conv2d_tile and conv2d_planes always add up
+    directly.
     """
     if not explain:
         found = _quick_conv2d(x, weight, bias, stride, padding, dilation, groups)
@@ -264,14 +282,15 @@ def conv2d_fft(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 def conv2d_local(x, weight, bias=None, stride=1, padding=0, dilation=1):
     """A convolution whose weights are not shared: each place of the result has a kernel of its own.
 
-    x, bias, stride, padding, dilation: as for `conv2d`. weight: (out_channels, in_channels, kernel height, kernel width,
-    out_height, out_width). PyTorch has no such function; Keras had LocallyConnected2D. Host memory only.
+    x, bias, stride, padding, dilation: as for `conv2d`. weight: (out_channels, in_channels, kernel height, kernel
+    width, out_height, out_width). PyTorch has no such function; Keras had LocallyConnected2D. Host memory only.
     """
     return call("conv2d_local", x, weight, bias, stride, padding, dilation)
 
 
 def conv2d_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, dilation=1):
-    """A depthwise convolution, then one of 1 x 1 pixels, as conv2d(conv2d(x, depthwise, groups=channels), pointwise, bias).
+    """A depthwise convolution, then one of 1 x 1 pixels, as conv2d(conv2d(x, depthwise, groups=channels), pointwise,
+    bias).
 
     x: as for `conv2d`. depthwise: (channels, 1, kernel height, kernel width), or several times as many. pointwise:
     (out_channels, channels, 1, 1). bias: (out_channels,) or None. stride, padding, dilation: of the depthwise part.
@@ -283,13 +302,13 @@ def conv2d_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, di
 def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """The gradients of x, weight and (if there is one) bias, given `grad`, the one with respect to conv2d(...).
 
-    With stride 1 the gradient of x is a convolution of `grad`. On the CPU it goes the way that `conv2d` would choose, Winograd's
-    among them, and is as accurate as said there.
+    With stride 1 the gradient of x is a convolution of `grad`. On the CPU it goes the way that `conv2d` would choose,
+    Winograd's among them, and is as accurate as said there.
     """
     return call("conv2d_backward", grad, x, weight, bias, stride, padding, dilation, groups)
 
 
-# ---- pooling -----------------------------------------------------------------------------------------------------------
+# ---- pooling ---------------------------------------------------------------------------------------------------------
 
 
 def _result_shape(x, sizes):
@@ -443,7 +462,8 @@ def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
 def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """The mean of each window, as torch.nn.functional.avg_pool2d. Arguments as for `max_pool2d`, and
 
-    count_include_pad: whether a window's sum is divided by its pixels with the padding, or by those of the picture alone.
+    count_include_pad: whether a window's sum is divided by its pixels with the padding, or by those of the picture
+    alone.
     divisor_override: a whole number to divide by instead.
     """
     return call("avg_pool2d", x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -466,8 +486,8 @@ def adaptive_max_pool2d_with_indices(x, output_size):
 def adaptive_avg_pool2d(x, output_size):
     """Means of windows that share each picture out, as torch.nn.functional.adaptive_avg_pool2d.
 
-    output_size: height and width of the result, a whole number for both, or None for those of the picture. Window y of h
-    reaches from row floor(y height / h) to ceil((y + 1) height / h), so that neighbours may overlap.
+    output_size: height and width of the result, a whole number for both, or None for those of the picture. Window y of
+    h reaches from row floor(y height / h) to ceil((y + 1) height / h), so that neighbours may overlap.
     """
     return call("adaptive_avg_pool2d", x, output_size)
 
@@ -475,14 +495,15 @@ def adaptive_avg_pool2d(x, output_size):
 def max_pool2d_backward(grad, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     """The gradient of x, given `grad`, the one with respect to max_pool2d(...): it goes to the largest of each window.
 
-    On a GPU atomics add what windows send to a pixel. They take what is below float32's smallest normal number, 1.2e-38,
-    for zero: such a result is lost there, and such parts of one. So in all gradients of pooling.
+    On a GPU atomics add what windows send to a pixel. They take what is below float32's smallest normal number,
+    1.2e-38, for zero: such a result is lost there, and such parts of one. So in all gradients of pooling.
     """
     return call("max_pool2d_backward", grad, x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def adaptive_max_pool2d_backward(grad, x, output_size):
-    """The gradient of x, given `grad`, the one with respect to adaptive_max_pool2d(...). On a GPU: see `max_pool2d_backward`."""
+    """The gradient of x, given `grad`, the one with respect to adaptive_max_pool2d(...). On a GPU: see
+    `max_pool2d_backward`."""
     return call("adaptive_max_pool2d_backward", grad, x, output_size)
 
 
@@ -495,5 +516,6 @@ def avg_pool2d_backward(
 
 
 def adaptive_avg_pool2d_backward(grad, x, output_size):
-    """The gradient of x, given `grad`, the one with respect to adaptive_avg_pool2d(...). On a GPU: see `max_pool2d_backward`."""
+    """The gradient of x, given `grad`, the one with respect to adaptive_avg_pool2d(...). On a GPU: see
+    `max_pool2d_backward`."""
     return call("adaptive_avg_pool2d_backward", grad, x, output_size)

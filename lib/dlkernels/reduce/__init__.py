@@ -1,7 +1,15 @@
 """Reductions: many numbers become one, or few.
 
-Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory (there:
-float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+Names and arguments are PyTorch's. Arrays are float32 or float64, of any shape and strides, in host or device memory
+(there: float32). Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+
+Its files, in reading order:
+
+reference.py      the specification in NumPy        examples.py       what each operation can be called with
+lines.py          any dimensions as (before, n, after)
+cpu_sum.py        sums                              gpu_sum.py        tree, shuffles, the last block
+cpu_cumsum.py     running sums                      gpu_cumsum.py     Hillis and Steele, Blelloch, look-back
+cpu_histogram.py  histograms                        gpu_histogram.py  atomics in global and shared memory
 """
 
 import numpy as np
@@ -72,8 +80,8 @@ def _prepare_histogram(x, bins, min, max):
         product = (high - low) * x.dtype.type(bins)
     if not (low < high and np.isfinite(product)):
         raise ValueError(
-            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number that "
-            f"{x.dtype} has."
+            f"min is {min} and max is {max}; expected min < max, both finite, and (max - min) * bins to be a number "
+            f"that {x.dtype} has."
         )
     counts = np.zeros(bins.__index__(), np.int64)
     return low, high, x, cuda.to_device(counts) if is_device_array(x) else counts
@@ -112,8 +120,10 @@ def cumsum(x, dim):
 
 
 def histogram(x, bins, min, max):
-    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which returns floats.
+    """How many numbers of x lie in each of `bins` equal bins from min to max: int64 counts, as torch.histc, which
+    returns floats.
 
-    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not counted.
+    A number on an edge between two bins lies in the upper one, max in the last. What is outside, or NaN, is not
+    counted.
     """
     return call("histogram", x, bins, min, max)

@@ -1,9 +1,16 @@
 """Element-wise operations: add, axpy, activations, and a bias with an activation in one pass.
 
 The names, argument orders and defaults are PyTorch's. All take float32 or float64 arrays of any shape and strides, in
-host or device memory (a device array that is not contiguous is copied there first), never change their inputs, and write
-into `out` if it is given; `out` may be one of the inputs. Nothing is broadcast. Wrong arguments raise ValueError or
-TypeError.
+host or device memory (a device array that is not contiguous is copied there first), never change their inputs, and
+write into `out` if it is given; `out` may be one of the inputs. Nothing is broadcast. Wrong arguments raise ValueError
+or TypeError.
+
+Its files, in reading order:
+
+reference.py  the specification in NumPy            examples.py  sizes, layouts, extreme values
+scalar.py     each function for one element         flat.py      every array as one line of elements
+cpu.py        the ladders, forward and backward     fast.py      activations that LLVM turns into vectors
+gpu.py        the same on a GPU
 """
 
 import numpy as np
