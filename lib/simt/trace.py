@@ -107,7 +107,7 @@ class Incident:
 
     ``kind`` is one of: "out-of-bounds", "negative-index", "uninitialised-shared", "uninitialised-local",
     "divergent-barrier", "barrier-after-exit", "lane-not-in-mask", "inactive-lane-read",
-    "unfinished-copy", "waits-for-ever".
+    "unfinished-copy", "waits-for-ever", "uninitialised-variable".
     """
 
     kind: str

@@ -217,7 +217,7 @@ def test_an_unassigned_variable():
             value = 1
         x[0] = value
 
-    with pytest.raises(KernelError, match="UnboundLocalError") as caught:
+    with pytest.raises(KernelError, match="`value` is read before it is set") as caught:
         kernel[1, 1](np.zeros(1))
     assert caught.value.line == line_of(kernel, "x[0] = value")
 
@@ -570,13 +570,30 @@ def test_the_authors_module_is_not_touched():
     assert fill.__name__ == "fill"
 
 
-def test_a_kernel_cannot_call_a_kernel():
+@pytest.mark.parametrize("engine", ["executor", "compiled"])
+def test_a_kernel_called_from_a_kernel_is_a_function(engine):
     @cuda.jit
     def outer(x):
         fill(x)
+        x[cuda.grid(1)] += 1
 
-    with pytest.raises(KernelError, match="fill is a kernel"):
-        outer[1, 1](np.zeros(1))
+    x, y = np.zeros(4), np.zeros(4)
+    with cuda.engine(engine):
+        fill[1, 4](x)
+        outer[1, 4](y)
+    np.testing.assert_array_equal(y, x + 1)
+
+
+def test_a_barrier_without_parentheses_is_told():
+    @cuda.jit
+    def kernel(x):
+        cuda.syncthreads  # noqa: B018
+        x[0] = 1
+
+    with pytest.raises(
+        KernelError, match=r"cuda.syncthreads without parentheses does nothing: write cuda.syncthreads\(\)"
+    ):
+        kernel[1, 1](np.zeros(1))
 
 
 def test_a_device_function_cannot_be_launched():

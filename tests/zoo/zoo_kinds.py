@@ -107,6 +107,24 @@ def tile_read_when_all_of_it_has_arrived(x, y):
     y[t] = tile[31 - t, 0]
 
 
+@bug("uninitialised-variable", 1, 32, numbers(20), zeros(32))
+def a_variable_for_some_threads_only(x, y):
+    t = cuda.threadIdx.x
+    if t < x.size:
+        v = x[t]
+    y[t] = v  # BUG
+
+
+@fine(1, 32, numbers(20), zeros(32))
+def a_variable_read_where_it_is_set(x, y):
+    t = cuda.threadIdx.x
+    if t < x.size:
+        v = x[t]
+    cuda.syncthreads()
+    if t < x.size:
+        y[t] = v
+
+
 # -- warp operations that the lanes reach in different places -------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ FINDINGS = (
     "atomic-against-plain",
     "uninitialised-shared",
     "uninitialised-local",
+    "uninitialised-variable",
     "uninitialised-global",
     "unfinished-copy",
     "divergent-barrier",

@@ -25,6 +25,7 @@ from .replication import Replication, assigned_in, leaves
 from .rounds import with_stop
 from .splitting import Splitting, structured
 from .uniformity import Uniformity
+from .unset import guarded
 from .vectorise import ThreadLoops
 from .words import FLAG
 
@@ -46,6 +47,8 @@ class Unit:
         self.argument_types, self.block, self.checked, self.order = argument_types, block, checked, order
         self.threads = block[0] * block[1] * block[2]
         self.source = Source(self.function)
+        self.source.node, flags = guarded(self.source.node)
+        self.source.locals |= flags
         self.node, self.parameters = self.source.node, self.source.parameters
         self.origin = ast.copy_location(ast.Pass(), self.node)
         self.origin.end_lineno = self.origin.lineno

@@ -38,10 +38,6 @@ class Calls:
             return self.call_stand_in(node, stand_in)
         function = function if stand_in is None else stand_in
         python_function = getattr(function, "py_func", None)
-        if getattr(function, "is_kernel", False):
-            self.source.refuse(
-                node, f"{node.func.id} is a kernel: a kernel can only call device functions (device=True)"
-            )
         if python_function is not None:
             return self.call_function(node, python_function)
         if (operation := written_out(node, function)) is not None:

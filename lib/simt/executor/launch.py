@@ -263,12 +263,20 @@ class Launch:
             frame = frames[-1]
             column, end = frame.colno or 0, frame.end_colno or 0
             text = (frame._line if hasattr(frame, "_line") else None) or frame.line or ""
-            site = Site(frame.filename, frame.lineno, column, frame.end_lineno, end, text, self.name, "error")
+            site = Site(frame.filename, frame.lineno, column, frame.end_lineno, end, text.strip(), self.name, "error")
+        if isinstance(error, UnboundLocalError) and site is not None:
+            return self._reads_unset(error.name or str(error).split("'")[1], site)
         if isinstance(error, RecursionError):
             reason = "a device function calls itself too deeply"
         else:
             reason = f"{type(error).__name__}: {error}"
         return self._error(raised_in_kernel(type(error)), reason, site, self.current)
+
+    def _reads_unset(self, name, site):
+        """Of a variable that the way of this thread has not set: on a GPU it holds whatever its register held."""
+        reason = f"`{name}` is read before it is set: the way that this thread took does not set it"
+        self.finding("uninitialised-variable", reason, self.program.sites.add(site))
+        return self._error(KernelError, reason, site, self.current)
 
     # -- running ------------------------------------------------------------------------------------------------------
 

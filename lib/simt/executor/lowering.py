@@ -18,6 +18,7 @@ author's source.
 import ast
 
 from ..source.kinds import Kinds
+from ..source.names import DeviceName
 from ..source.refused import on_no_gpu
 from ..source.syntax import make_call, make_name
 from ..source.waiting import may_wait
@@ -133,8 +134,17 @@ class Lowering(Expressions):
     def do_Expr(self, node):
         if isinstance(node.value, ast.Constant):  # a docstring
             return ast.Pass()
+        self._refuse_without_parentheses(node.value)
         self.unused = node.value
         return ast.Expr(self.expression(node.value))
+
+    def _refuse_without_parentheses(self, node):
+        if not isinstance(node, ast.Name | ast.Attribute) or self.source.is_local(node):
+            return
+        value = self.source.static(node)[1]
+        if isinstance(value, DeviceName) and value.kind != "value":
+            text = ast.unparse(node)
+            self.source.refuse(node, f"{text} without parentheses does nothing: write {text}() to call it")
 
     def do_Return(self, node):
         returns_nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)

@@ -75,7 +75,7 @@ class Context(BaseContext):
             return TYPES[value]
         if isinstance(value, DeviceNamespace):
             return types.Module(value)
-        if isinstance(getattr(value, "py_func", None), FunctionType) and not getattr(value, "is_kernel", False):
+        if isinstance(getattr(value, "py_func", None), FunctionType):  # a kernel called from a kernel is a function
             return DeviceFunction(value.py_func)
         if _has_types_elsewhere(value):
             self.inference.unknown = True

@@ -33,6 +33,7 @@ class CountedReport(Report):
 
     engine = "compiled"
     stopped, unwritten = None, ()
+    _looked_for = ": COUNTED ONLY, no races looked for"
 
     def __init__(self, counts):
         self.kernel, self.grid, self.block, self.order = counts.kernel, counts.grid, counts.block_shape, counts.order

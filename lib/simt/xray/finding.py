@@ -21,8 +21,8 @@ class Finding:
 
     kind: "race", "atomic-against-plain", "uninitialised-shared", "out-of-bounds", "negative-index",
         "divergent-barrier", "barrier-after-exit", "lane-not-in-mask",
-        "uninitialised-global", "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever" or
-        "uninitialised-local".
+        "uninitialised-global", "inactive-lane-read", "unfinished-copy", "divergent-warp-operation", "waits-for-ever",
+        "uninitialised-local" or "uninitialised-variable".
     message: what happened, one example. cure: one sentence. file, line, text: the source expression.
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).

@@ -12,6 +12,7 @@ from ..source.ways import around
 from .order import Order
 from .spans import moment
 
+MOST = 16  # atomics at each end of a pair
 PAIRS = 12  # of a conflict that are looked at
 MOST_ATOMICS = 4000  # that are looked at a second time
 
@@ -54,17 +55,29 @@ class Missing:
             for first, second in ((i, j), (j, i))
             for w, e in self._chains(first, second)
         ]
-        return self._sentence(*min(chains, key=lambda chain: sum(chain[0]))) if chains else ""
+        return self._sentence(*min(chains, key=lambda c: (sum(c[0][:2]), sum(c[0][2:]), c[3].row))) if chains else ""
 
     def _chains(self, first, second):
-        """Pairs of an atomic that passes on the first access, and one that knows of it before the second."""
-        order, guards = self.fenced, self.fenced.guards(second)
-        for e in order.of_block[int(self.trace.block[second])]:
-            if not e.known or e.node not in guards or not self._stands_before(e.row, second):
-                continue
-            for w in order.of_block[int(self.trace.block[first])]:
-                if e.known >> w.number & 1 and self._stands_before(first, w.row):
+        """Pairs of an atomic that passes on the first access, and one that knows of it before the second: of the threads of
+        the two accesses where they have any, else of others of their blocks."""
+        order, guards, trace = self.fenced, self.fenced.guards(second), self.trace
+        knows = [e for e in order.of_block[int(trace.block[second])] if e.known and e.node in guards]
+        knows = self._own(knows, second) or [e for e in knows if self._stands_before(e.row, second)]
+        if not knows:
+            return
+        known = 0
+        for e in knows:
+            known |= e.known
+        tells = [w for w in order.of_block[int(trace.block[first])] if known >> w.number & 1]
+        own = [w for w in tells if w.thread == trace.thread[first] and first < w.row]
+        tells = own or [w for w in tells if self._stands_before(first, w.row)]
+        for w in tells[:MOST]:
+            for e in knows[-MOST:]:
+                if e.known >> w.number & 1:
                     yield w, e
+
+    def _own(self, events, row):
+        return [e for e in events if e.thread == self.trace.thread[row] and e.row < row]
 
     def _stands_before(self, one, other):
         """Whether accesses of one block are in this order, or would be with a barrier where all threads come by."""
@@ -101,7 +114,7 @@ class Missing:
     def _lacks_fences(self, order, first, second, w, e, before, after):
         if order is None:
             return True, True
-        one, other, place = _same(order, w), _same(order, e), self.fenced._place
+        one, other, place = w.number, e.number, self.fenced._place
         return (
             not (any(order.covers[one][::2]) if before else order._covered(one, first, place(first))),
             not (any(order.behind[other][::2]) if after else order._after(other, second, place(second))),
@@ -146,8 +159,3 @@ class Missing:
             loop.kind == "loop" and loop.text.startswith("while") and loop.line == site.line
             for loop in self.trace.sites
         )
-
-
-def _same(order, event):
-    """The number of an atomic in another order of the same trace."""
-    return next(e.number for e in order.of_block[event.block] if e.row == event.row)

@@ -25,6 +25,7 @@ class Report:
     """
 
     engine = "executor"
+    _looked_for = ""  # what the first line says of races
 
     def __init__(self, trace, stopped=None):
         self.trace = trace
@@ -134,7 +135,7 @@ class Report:
 
     def _head(self):
         t = self.total
-        lines = [f"{self.kernel}, grid {_dim(self.grid)}, block {_dim(self.block)}"]
+        lines = [f"{self.kernel}, grid {_dim(self.grid)}, block {_dim(self.block)}{self._looked_for}"]
         if t["efficiency"] is not None:
             lines.append(
                 f"global: {t['bytes_moved']:,} bytes moved, {t['bytes_used']:,} used ({t['efficiency']:.0%}), "

@@ -66,4 +66,6 @@ def _seen_message(trace, seen):
     if seen.kind == "uninitialised-local":
         at = ", ".join(str(int(i)) for i in seen.index)
         message = f"{name_of(trace, seen.thread)} reads {trace.arrays[seen.array].name}[{at}] before it stored there."
+    if seen.kind == "uninitialised-variable":
+        message = f"in {name_of(trace, seen.thread)} {message}"
     return f"`{text}`: {message}" + ("" if message.endswith(".") else ".")
