@@ -165,6 +165,7 @@ def attempt(task, case, run):
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
         cause = _of_signature(task, error.text) if error.name == "Signature" else cause
         said = SAID.get(error.name, f"it stopped with {error.name}")
+        said = "it takes too many steps" if "takes too many rounds" in error.text else said
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
 
 

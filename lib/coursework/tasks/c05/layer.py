@@ -59,6 +59,14 @@ LAYER = KernelTask(
         Suspect(
             lambda x, w, b, y: weighted(x, w, b), "This is the weighted sum with its bias: sigmoid was not applied."
         ),
+        *(
+            Suspect(
+                lambda x, w, b, y, gone=gone: np.where(gone(weighted(x, w, b)), np.nan, sigmoid(weighted(x, w, b))),
+                f"There is no number exactly where z is {which} 0: does the device function return one on each of its ways? Without a "
+                "`return` it returns None.",
+            )
+            for gone, which in ((lambda z: z <= 0, "below"), (lambda z: z > 0, "above"))
+        ),
         Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)), "The bias was not added."),
         Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)) + b, "The bias comes before sigmoid, not behind it."),
         Suspect(
