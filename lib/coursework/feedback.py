@@ -163,9 +163,9 @@ def picture_rows(picture):
 
 
 def _interleaving(picture, html=False):
-    from cpulab.explore.report import Table
+    from cpulab.explore.report import Interleaving
 
-    table = Table([tuple(row) for row in picture["table"]], _STEPS, picture.get("who", "thread"))
+    table = Interleaving([tuple(row) for row in picture["table"]], _STEPS, picture.get("who", "thread"))
     return table._repr_html_() if html else str(table)
 
 
