@@ -127,7 +127,8 @@ _EVERYWHERE = {
     "np.random": "take the random numbers as a parameter",
 }
 CURES = _EVERYWHERE | {
-    "a list": "cuda.local.array(length, np.float32) is memory of one thread, and a tuple (a, b) holds what does not change",
+    "a list": "cuda.local.array(length, np.float32) is memory of one thread, and a tuple (a, b) holds what "
+    "does not change",
     "list()": "cuda.local.array(length, np.float32) is memory of one thread",
     "a lambda": "write a function above, with @cuda.jit(device=True)",
     "a function inside a function": "put it above, with @cuda.jit(device=True)",
@@ -142,9 +143,15 @@ CURES = _EVERYWHERE | {
     "pop": "an array has a fixed length; count in a variable how much of it is in use",
     **dict.fromkeys(("sum", "mean", "std", "var", "prod", "dot"), "add up in a loop: total += x[i]"),
     **dict.fromkeys(("max", "min", "argmax", "argmin"), "compare in a loop: best = max(best, x[i])"),
-    **dict.fromkeys(("reshape", "ravel", "flatten", "transpose"), "work the index out: row = i // columns, column = i % columns"),
+    **dict.fromkeys(
+        ("reshape", "ravel", "flatten", "transpose"),
+        "work the index out: row = i // columns, column = i % columns",
+    ),
     "zeros": "cuda.shared.array or cuda.local.array makes it, and a loop stores the zeros",
-    **dict.fromkeys(("np.max", "np.amax", "np.min", "np.amin"), "max(a, b) and min(a, b) take two numbers; for an array compare in a loop"),
+    **dict.fromkeys(
+        ("np.max", "np.amax", "np.min", "np.amin"),
+        "max(a, b) and min(a, b) take two numbers; for an array compare in a loop",
+    ),
     **dict.fromkeys(("np.sum", "np.mean", "np.dot", "np.prod", "np.cumsum"), "add up in a loop: total += x[i]"),
     "np.where": "write `a if condition else b`, of single elements",
     "np.arange": "write the loop: for k in range(n)",
@@ -166,8 +173,8 @@ COMPILED_CURES = _EVERYWHERE | {
 @dataclass(frozen=True)
 class Language:
     """The rules for one kind of function. `paths`: what it may name of modules, from the module on; `nodes`: kinds of syntax
-    that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in words; `cures`:
-    the same for single words, by what they are called in a refusal, by a path, or by its last word."""
+    that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in words;
+    `cures`: the same for single words, by what they are called in a refusal, by a path, or by its last word."""
 
     key: str
     where: str
