@@ -50,6 +50,8 @@ def _meant(name, known, cuda):
     for member in sorted(cuda):
         if len(member) > 1 and member.lower() == name.lower():
             return f"did you mean `cuda.{member}`?"
+    if f"math.{name}" in KERNEL.paths:
+        return f"did you mean `math.{name}`?"
     near = difflib.get_close_matches(name, sorted(known), 1, 0.6)
     return f"did you mean `{near[0]}`?" if near else ""
 
@@ -75,7 +77,8 @@ class _Rules:
 
     def refuse(self, node, what=None, more=""):
         what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
-        raise NotAdmitted(what, getattr(node, "lineno", 0), self.language.where + more)
+        cure = "" if more else self.language.cure(what)
+        raise NotAdmitted(what, getattr(node, "lineno", 0), self.language.where + (more or (cure and f": {cure}")))
 
     # What stands outside of functions ------------------------------------------------------------------------------
 
@@ -202,7 +205,8 @@ class _Rules:
         if hasattr(builtins, name) and name not in self.known:
             self.refuse(node, f"{name}()")
         if name.startswith("__"):
-            self.refuse(node, f"the name {name!r}")
+            cure = self.language.cure(name)
+            self.refuse(node, f"the name {name!r}", cure and f": {cure}")
         if name not in self.known:
             raise Undefined(name, node.lineno, self.known)
 
@@ -243,11 +247,13 @@ class _Rules:
         self.visit(node.value)
 
     def not_in(self, node, path, module):
-        more = _meant_member(node, self.language.members(module) if module else self.language.attributes)
-        if module == "np" and self.language.instead and not more:
-            more = self.language.instead
         if path in MADE and self.language is KERNEL:
             more = ": cuda.shared.array is an array of a block, cuda.local.array one of a thread"
+        elif cure := self.language.cure(path):
+            more = f": {cure}"
+        else:
+            more = _meant_member(node, self.language.members(module) if module else self.language.attributes)
+            more = more or (self.language.instead if module == "np" else "")
         self.refuse(node, path, more)
 
     def dimensions(self, function):

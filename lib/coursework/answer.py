@@ -7,6 +7,7 @@ sandbox, so a student's own check and the graded one are the same code.
 import contextlib
 import copy
 import functools
+import inspect
 import io
 import linecache
 import re
@@ -22,6 +23,7 @@ import numpy as np
 from . import limited, ranges, unset
 from .plain import NotPlain, plain
 
+VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 PRINTED_LINES = 20
 PRINTED_MOST = 20_000_000  # characters of one call: nobody reads them, and memory ends
 SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
@@ -63,6 +65,7 @@ class Local:
 
     def call(self, arguments):
         """f(*copies of arguments) -> (result, arguments afterwards)."""
+        self._takes(arguments)
         arguments = _copies(arguments)
         with (
             warnings.catch_warnings()
@@ -78,6 +81,7 @@ class Local:
         """As `call`, for a numba function: recompiled with every index checked and every loop counted. `threads`: of
         its parallel loops; `idle`: those have no iterations."""
         self._admit("compiled")
+        self._takes(arguments)
         after = _copies(arguments)
         if idle:
             return self._guarded(lambda: limited.compiled(self.function, idle=True)(*after)), after
@@ -214,6 +218,7 @@ class Local:
         from simt.xray import BudgetExceeded, xray
 
         self._admit("kernel")
+        self._takes(arguments)
         arguments = _copies(arguments)
         # an admitted answer stands by itself, so what was made of it for one case holds for the next
         jit, most = _kernel_kept if self.admitted else executor.jit, limited.KERNEL_ACCESSES
@@ -265,6 +270,17 @@ class Local:
         if not isinstance(getattr(self.function, "py_func", None), FunctionType):
             decorator = "cuda.jit" if language == "kernel" else "njit"
             raise AnswerFailed("NotCompiled", f"this is a plain Python object; write @{decorator} above the function")
+
+    def _takes(self, arguments):
+        """AnswerFailed where the function has another number of parameters."""
+        python = getattr(self.function, "py_func", self.function)
+        if not isinstance(python, FunctionType) or python.__defaults__ or python.__code__.co_flags & VARIABLE:
+            return
+        names = python.__code__.co_varnames[: python.__code__.co_argcount]
+        if len(names) != len(arguments):
+            count = f"{len(names)} parameter" + "s" * (len(names) != 1)
+            said = f"{python.__name__} has {count} ({', '.join(names)}), and {len(arguments)} arguments come"
+            raise AnswerFailed("Signature", said)
 
     def _extracted(self, language):
         """The statements of the answer, admitted."""

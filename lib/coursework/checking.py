@@ -4,6 +4,8 @@
 is checked, its task says (`kinds/`); the functions behind these two are what the kinds share.
 """
 
+import inspect
+import re
 import time
 import traceback
 from dataclasses import replace
@@ -20,6 +22,7 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
 SAID["OutputLimit"] = "it printed and printed"
 SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NoTypes", "NotCompiled"), "it was not run")
+SAID["Signature"] = "it was not run"
 SAID["Beyond64Bits"] = "a whole number left its 64 bits"
 _COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
 SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")
@@ -160,8 +163,25 @@ def attempt(task, case, run):
             "TypeError" if error.name == "NoTypes" else error.name
         )  # found before the kernel runs, or there
         cause = task.advice.get(kind) or task.causes.get(error.name, "")
+        cause = _of_signature(task, error.text) if error.name == "Signature" else cause
         said = SAID.get(error.name, f"it stopped with {error.name}")
+        said = "it takes too many steps" if "takes too many rounds" in error.text else said
         raise Failed(Failure(kind, f"{headline(case)} {said}", tuple(facts), cause)) from None
+
+
+def _of_signature(task, said):
+    """Which parameter a first line misses or has too much, as far as the specification of the task names them."""
+    begin = "The first line is given, with all its parameters"
+    if getattr(task, "spec", None) is None:
+        return f"{begin}: write it as the cell had it."
+    asked = list(inspect.signature(task.spec).parameters)
+    has = re.search(r"\((.*?)\)", said)[1].split(", ")
+    missing = [f"`{name}`" for name in asked if name not in has] if len(has) < len(asked) else []
+    left = [f"`{name}`" for name in has if name and name not in asked] if len(has) > len(asked) else []
+    about = (
+        f"missing is {' and '.join(missing)}" if missing else f"not asked for is {' and '.join(left)}" if left else ""
+    )
+    return f"{begin}, ({', '.join(asked)})" + (f": {about}." if about else ".")
 
 
 def first_change(before, now):

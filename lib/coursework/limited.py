@@ -50,7 +50,8 @@ def said(error, function):
     file = error.file or _python(function).__code__.co_filename
     question = endless.question(file, error.line, error.names or _python(function).__globals__)
     line = linecache.getline(file, error.line, error.names).strip()
-    return f"this loop goes on and on: the check stopped it. {question}", line
+    ends = line.startswith(("for ", "["))  # such a loop comes to an end, be it late
+    return f"this loop {'takes too many rounds' if ends else 'goes on and on'}: the check stopped it. {question}", line
 
 
 def call(function, arguments):

@@ -1,7 +1,7 @@
 """The words of the languages that kernels and compiled functions are written in: all that admission.py lets through."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 def words(text):
@@ -87,10 +87,94 @@ NAMED = {
 }
 
 
+_LOOP = "write the loop over its elements"
+_STORE = "store at an index: out[i] = value"
+# What to write in place of what no language takes.
+_EVERYWHERE = {
+    "a list comprehension": _LOOP,
+    "a generator": _LOOP,
+    "a lambda": "write the expression where it is used, or a function of its own above",
+    "an import": "imports stand outside of the function, in a cell above",
+    "try ... except": "ask with `if` before it can fail",
+    "a dictionary": "use an array, with a number as the index",
+    "a set": "use an array, with a number as the index",
+    "an f-string": "print takes the parts one by one, as in print(i, value)",
+    "global": "take it as a parameter, and store into an array",
+    "nonlocal": "take it as a parameter, and store into an array",
+    "the walrus operator": "give the name its value on a line of its own",
+    "del": "leave the line out",
+    "assert": "leave it out, or ask with `if`",
+    "an annotation": "leave the type out",
+    "a class": "use numbers and arrays",
+    "a starred argument": "write the arguments one by one",
+    "a function inside a function": "put it above, with a decorator of its own",
+    "list()": "use an array, and store at an index",
+    "dict()": "use an array, with a number as the index",
+    "set()": "use an array, with a number as the index",
+    "map()": _LOOP,
+    "filter()": "write the loop, with an `if` in it",
+    "reversed()": "count down: range(n - 1, -1, -1)",
+    "divmod()": "use // and %",
+    "any()": _LOOP,
+    "all()": _LOOP,
+    "str()": "print takes numbers as they are",
+    "input()": "take it as a parameter",
+    "tolist": "an array can be indexed as it is",
+    "__syncthreads": "write cuda.syncthreads()",
+    "math.max": "write Python's max(a, b)",
+    "math.min": "write Python's min(a, b)",
+    "math.abs": "write Python's abs(a)",
+    "np.random": "take the random numbers as a parameter",
+}
+CURES = _EVERYWHERE | {
+    "a list": "cuda.local.array(length, np.float32) is memory of one thread, and a tuple (a, b) holds what "
+    "does not change",
+    "list()": "cuda.local.array(length, np.float32) is memory of one thread",
+    "a lambda": "write a function above, with @cuda.jit(device=True)",
+    "a function inside a function": "put it above, with @cuda.jit(device=True)",
+    "text": "it computes with numbers; a type is written np.float32, without quotes",
+    "sum()": "add up in a loop: total += x[i]",
+    "sorted()": "one thread has single elements: compare two of them",
+    "tuple()": "write the parts, (a, b)",
+    "fill": f"{_STORE}, in a loop where a thread has several",
+    "copy": "copy an element: out[i] = x[i]",
+    "astype": "convert an element: np.float32(x[i])",
+    "append": f"an array has a fixed length; {_STORE}",
+    "pop": "an array has a fixed length; count in a variable how much of it is in use",
+    **dict.fromkeys(("sum", "mean", "std", "var", "prod", "dot"), "add up in a loop: total += x[i]"),
+    **dict.fromkeys(("max", "min", "argmax", "argmin"), "compare in a loop: best = max(best, x[i])"),
+    **dict.fromkeys(
+        ("reshape", "ravel", "flatten", "transpose"),
+        "work the index out: row = i // columns, column = i % columns",
+    ),
+    "zeros": "cuda.shared.array or cuda.local.array makes it, and a loop stores the zeros",
+    **dict.fromkeys(
+        ("np.max", "np.amax", "np.min", "np.amin"),
+        "max(a, b) and min(a, b) take two numbers; for an array compare in a loop",
+    ),
+    **dict.fromkeys(("np.sum", "np.mean", "np.dot", "np.prod", "np.cumsum"), "add up in a loop: total += x[i]"),
+    "np.where": "write `a if condition else b`, of single elements",
+    "np.arange": "write the loop: for k in range(n)",
+    "np.abs": "write Python's abs(a)",
+}  # fmt: skip
+COMPILED_CURES = _EVERYWHERE | {
+    "sum()": "write np.sum(x), or add up in a loop",
+    "sorted()": "write np.sort(x)",
+    "tuple()": "write the parts, (a, b)",
+    "any()": "write np.any(x), or the loop",
+    "all()": "write np.all(x), or the loop",
+    "list()": "use an array: np.empty(n)",
+    "text": "it computes with numbers; a type is written np.float32, without quotes",
+    "a lambda": "write a function above, with @njit",
+    "a function inside a function": "put it above, with @njit",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Language:
     """The rules for one kind of function. `paths`: what it may name of modules, from the module on; `nodes`: kinds of syntax
-    that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in words."""
+    that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in words;
+    `cures`: the same for single words, by what they are called in a refusal, by a path, or by its last word."""
 
     key: str
     where: str
@@ -101,9 +185,22 @@ class Language:
     options: frozenset
     nodes: frozenset = _NODES
     instead: str = ""
+    cures: dict = field(default_factory=dict, hash=False, compare=False)
 
     def members(self, module):
         return {path.split(".", 1)[1] for path in self.paths if path.split(".")[0] == module}
+
+    def cure(self, what):
+        """What to write in place of something that is refused; "" where no list knows."""
+        module, _, last = what.rpartition(".")
+        if (
+            what not in self.cures
+            and module == "np"
+            and f"math.{last}" in self.paths
+            and f"np.{last}" not in self.paths
+        ):
+            return f"write math.{last}(a), of one number"
+        return self.cures.get(what) or self.cures.get(last, "")
 
 
 KERNEL = Language(
@@ -115,6 +212,7 @@ KERNEL = Language(
     _ARRAY | {"sync"},
     words("device inline fastmath debug opt lineno lineinfo max_registers"),
     instead=": a kernel is what one thread does, with single elements such as out[i], Python's min, max, abs, and math",
+    cures=CURES,
 )
 # Inside njit every np.* is compiled, never interpreted: what numba does not support is a compile error.
 COMPILED = Language(
@@ -126,6 +224,7 @@ COMPILED = Language(
     _ARRAY | _ARRAY_METHODS,
     words("parallel fastmath nogil error_model boundscheck inline debug"),
     _NODES | {"Slice", "List"},
+    cures=COMPILED_CURES,
 )
 # Runs as Python with numbers that count (counted.py): no function of np, which would be interpreted there.
 COUNTED = Language(

@@ -65,6 +65,8 @@ class ScheduleTask(Task):
     goal: int | None = None
     who: str = "thread"
     slips: dict = field(default_factory=dict)
+    steps_shown: bool = True  # as a table of what each step does
+    more: str = "more is possible"  # said of a score below the goal
     at_the_end: Callable | None = None  # (played) -> what came out, in words
     otherwise: str = "Look at the table: which thread would you stop, and where, so that it does more harm later?"
 
@@ -79,7 +81,9 @@ class ScheduleTask(Task):
             cause = self.advice.get("unknown-thread", f"Name a {self.who} for every step, as the statement writes it.")
             facts = (("it said", str(error).replace("the threads are", f"the {self.who}s are")),)
             raise Failed(Failure("unknown-thread", f"A step names no {self.who}", facts, cause)) from None
-        picture = {"table": [list(row) for row in played.table.rows], "who": self.who} if len(played.table) else {}
+        picture = {}
+        if self.steps_shown and len(played.table):
+            picture = {"table": [list(row) for row in played.table.rows], "who": self.who}
         if played.ending == "impossible":
             cause = self.advice.get(
                 "impossible", f"Each step must belong to a {self.who} that can go on: name another one there."
@@ -92,7 +96,7 @@ class ScheduleTask(Task):
             told = list(facts)
             told += [("asked for", self._words(goal))] if goal != most else []
             told += [("possible" if complete else "best known", self._words(most))]
-            headline = f"{self._words(reached)}; more is possible"
+            headline = f"{self._words(reached)}; {self.more}"
             raise Failed(
                 Failure("not-reached", headline, tuple(told), self.slips.get(reached, self.otherwise), picture)
             )

@@ -227,12 +227,22 @@ class Expressions(Calls):
             for part in parts:
                 if isinstance(part, (ast.Compare, ast.BoolOp)) or self.kinds.of(part) in ("f", "d"):
                     self.source.refuse(
-                        part,
+                        node,
                         "an index must be a whole number, not a truth value or a float: `/` and functions of math give "
-                        "floats, `//` gives whole numbers",
+                        f"floats, `//` gives whole numbers. Here it is `{ast.unparse(part)}`{self.made_in(part)}",
                     )
             return [self.expression(p) for p in parts]
         return None
+
+    def made_in(self, part):
+        """Which line gave a variable its value, in words; "" for any other expression."""
+        if not isinstance(part, ast.Name):
+            return ""
+        for step in ast.walk(self.source.node):
+            named = ast.walk(step.targets[0]) if isinstance(step, ast.Assign) else ()
+            if any(isinstance(n, ast.Name) and n.id == part.id for n in named):
+                return f", from `{ast.unparse(step)}`"
+        return ""
 
     def index_tuple(self, node):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

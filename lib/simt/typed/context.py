@@ -102,9 +102,9 @@ class Context(BaseContext):
         """As numba has it; but what it types and does not compile for a GPU has no signature."""
         key = getattr(function, "typing_key", function)
         if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
-            raise TypingError(
-                f"{OURS}{key.__name__}() of one value takes a tuple, {a(str(types.unliteral(args[0])))} came"
-            )
+            name, given = key.__name__, types.unliteral(args[0])
+            loop = f": compare in a loop, best = {name}(best, x[i])" if isinstance(given, types.Array) else ""
+            raise TypingError(f"{OURS}{name}() of one value takes a tuple, {a(str(given))} came{loop}")
         if key is operator.contains and isinstance(args[0], types.Array):
             raise TypingError(f"{OURS}`in` does not search an array here: write the loop")
         try:

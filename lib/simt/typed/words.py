@@ -68,7 +68,9 @@ def _of_call(name, given):
         operands = " and ".join(map(a, given))
         return f"`{_SYMBOLS[name]}` does not exist for {operands} in a kernel: convert, as in int32(x)", nodes
     if arrays and name in ("min", "max", "abs", "round", "int", "float", "bool", "complex"):
-        return f"{name}() of a whole array cannot be used in a kernel: work on its elements", ast.Call
+        return f"{name}() of a whole array cannot be used in a kernel: work on its elements, in a loop", ast.Call
+    if name == "array" and any("<class" in kind or kind == "unicode_type" for kind in given):
+        return "the type of an array is one of NumPy's, such as np.float32 or np.int32", ast.Call
     came = f" for {', '.join(map(a, given))}" if given else " without arguments"
     return f"{name}() does not exist{came} in a kernel", ast.Call
 

@@ -6,6 +6,9 @@ from ...definition import Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
+NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
+LARGE = 80  # exp(88.8) leaves float32
+
 
 def layer_arguments(samples, inputs, outputs, scale=1):
     """make(rng) -> x (samples, inputs), w (inputs, outputs), b (outputs,), y (samples, outputs)."""
@@ -39,6 +42,16 @@ def weighted(x, w, b=0, first=0):
     return x[:, first:].astype(np.float64) @ w[first:].astype(np.float64) + b
 
 
+def _without(gone):
+    """sigmoid with no number where gone(z); large z say nothing, as exp has no number for those either."""
+
+    def formula(x, w, b, y):
+        z = weighted(x, w, b)
+        return np.where(gone(z), np.nan, sigmoid(z)) if np.abs(z).max() < LARGE else NOTHING
+
+    return formula
+
+
 LAYER = KernelTask(
     id="05-layer",
     section=Section("5", "05_threads", "The first layer"),
@@ -58,6 +71,14 @@ LAYER = KernelTask(
     suspects=(
         Suspect(
             lambda x, w, b, y: weighted(x, w, b), "This is the weighted sum with its bias: sigmoid was not applied."
+        ),
+        *(
+            Suspect(
+                _without(gone),
+                f"There is no number exactly where z is {which} 0: does the device function return one on each of its ways? Without a "
+                "`return` it returns None.",
+            )
+            for gone, which in ((lambda z: z <= 0, "below"), (lambda z: z > 0, "above"))
         ),
         Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)), "The bias was not added."),
         Suspect(lambda x, w, b, y: sigmoid(weighted(x, w)) + b, "The bias comes before sigmoid, not behind it."),

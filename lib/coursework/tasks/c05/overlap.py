@@ -26,10 +26,20 @@ def _ends(played):
 
 
 def _lanes(played):
-    return "; ".join(
-        f"{engine} " + ", ".join(f"{name} {begin} to {end}" for name, begin, end in lane)
-        for engine, lane in timeline(played.state["issued"]).items()
-    )
+    """A bar for each engine, a letter for each ms; a dot where it waits."""
+    bars = timeline(played.state["issued"])
+    return "; ".join(f"{engine} `{_bar(lane)}` ({_steps(lane)})" for engine, lane in bars.items())
+
+
+def _bar(lane):
+    bar = ""
+    for name, begin, end in lane:
+        bar = bar.ljust(begin, ".") + name * (end - begin)
+    return bar
+
+
+def _steps(lane):
+    return ", ".join(f"{name} {begin} to {end}" for name, begin, end in lane)
 
 
 OVERLAP = ScheduleTask(
@@ -57,6 +67,8 @@ OVERLAP = ScheduleTask(
     score=lambda played: ONE_BY_ONE - _ends(played),
     shown={saved: f"All has ended after {ONE_BY_ONE - saved} ms" for saved in range(ONE_BY_ONE)},
     at_the_end=_lanes,
+    steps_shown=False,  # each is `issued.append`; the bars show more
+    more="it can be earlier",
     slips={
         0: "Nothing overlaps: each store is issued before the next load, and a store waits for its kernel. What could the copy engine do "
         "while the first kernel runs?",

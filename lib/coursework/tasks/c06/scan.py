@@ -36,6 +36,23 @@ def _unguarded(piece):
     return total[:, : piece.shape[1]]
 
 
+def _of_warps(x):
+    """The sum of each warp's numbers, (rows, warps)."""
+    wide = np.pad(x.astype(np.float64), ((0, 0), (0, -x.shape[1] % 32)))
+    return wide.reshape(len(x), -1, 32).sum(2)
+
+
+def _within_warps(x):
+    """The running sums of each warp by itself, for whole warps."""
+    wide = np.pad(x.astype(np.float64), ((0, 0), (0, -x.shape[1] % 32)))
+    return wide.reshape(len(x), -1, 32).cumsum(2).reshape(len(x), -1)
+
+
+def _before(sums):
+    """The sum of the warp before, 0 for the first."""
+    return np.pad(sums, ((0, 0), (1, 0)))[:, :-1]
+
+
 SCAN = KernelTask(
     id="06-scan",
     section=Section("6.5", "06_order", "A scan in a warp"),
@@ -78,6 +95,28 @@ SCAN = KernelTask(
         Suspect(
             lambda x, out: np.repeat(x.astype(np.float64).cumsum(1)[:1], len(x), 0) if len(x) > 1 else NOTHING,
             "All rows got the sums of row 0. Which row is a block's own?",
+        ),
+        Suspect(
+            lambda x, out: (
+                (_within_warps(x) + _of_warps(x).sum(1)[:, None])[:, : x.shape[1]] if x.shape[1] > 32 else NOTHING
+            ),
+            "Every warp added the sums of all warps. Warp w needs those of the warps before it only: w numbers.",
+        ),
+        Suspect(
+            lambda x, out: (
+                (_within_warps(x) + np.repeat(_of_warps(x).cumsum(1), 32, 1))[:, : x.shape[1]]
+                if x.shape[1] > 32
+                else NOTHING
+            ),
+            "Each warp added its own sum, too. Warp w needs those of the warps before it only: w numbers.",
+        ),
+        Suspect(
+            lambda x, out: (
+                (_within_warps(x) + np.repeat(_before(_of_warps(x)), 32, 1))[:, : x.shape[1]]
+                if x.shape[1] > 64
+                else NOTHING
+            ),
+            "Each warp added the sum of one warp, the one before it. Warp w needs those of all warps before it: w numbers.",
         ),
         Suspect(lambda x, out: x, "This is x itself: nothing was added."),
     ),

@@ -51,7 +51,7 @@ SOA = KernelTask(
     ),
     advice={
         "race": (
-            "A thread reads a number of the tile that another one stores, and nothing makes it wait. Where must all threads of the block have come, before "
+            "A thread reads a number of the tile that another one stores, and nothing makes the threads of all warps wait: cuda.syncthreads() does; cuda.syncwarp() waits for the 32 threads of one warp. Where must all threads of the block have come, before "
             "any of them reads?"
         ),
         "divergent-barrier": (

@@ -48,6 +48,31 @@ CHANNELS = (
     (_channels(lambda x, w: (x[:-1], w[:-1])), "The last channel is missing."),
 )
 
+
+def _cut(rows, columns):
+    """windows() of x with zeros from the last row or column of out on, where out is smaller than x."""
+
+    def formula(x, w, p):
+        high, wide = x.shape[1] + 2 * p - w.shape[1] + 1, x.shape[2] + 2 * p - w.shape[2] + 1
+        kept = x.copy()
+        if rows:
+            kept[:, high:] = 0
+        if columns:
+            kept[:, :, wide:] = 0
+        return windows(kept, w, p) if (kept != x).any() else NOTHING
+
+    return formula
+
+
+EDGES = tuple(
+    (
+        _cut(rows, columns),
+        "Pixels of x count as 0 from the edge of out on. Whether there is a pixel, x says: row < x.shape[1], column < x.shape[2]; "
+        "out.shape is for the thread alone.",
+    )
+    for rows, columns in ((True, True), (True, False), (False, True))
+)
+
 PLANE = KernelTask(
     id="09-plane",
     section=Section("9.3", "09_convolution_gpu", "Rung 1: one thread for each result"),
@@ -66,7 +91,9 @@ PLANE = KernelTask(
     ),
     partial={"one block, no padding: 1 channel of 6 x 34, kernel 3 x 3, padding 0, 1 block": 1},
     writer=lambda index, case: ((index[1] // WIDE, index[0] // TALL), (index[1] % WIDE, index[0] % TALL)),
-    suspects=tuple(Suspect(_of_plane(formula), cause) for formula, cause in (*CHANNELS, *BORDERS, *TAPS, *ONE_TAP)),
+    suspects=tuple(
+        Suspect(_of_plane(formula), cause) for formula, cause in (*CHANNELS, *BORDERS, *EDGES, *TAPS, *ONE_TAP)
+    ),
     advice={
         "out-of-bounds": (
             "Two guards are needed. One for the thread: the grid may reach beyond out. One for each pixel: its row must be from 0 to "

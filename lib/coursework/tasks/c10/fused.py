@@ -50,6 +50,36 @@ def _gru(**mistake):
     return lambda of_x, of_h, h, out: gru_cell(of_x, of_h, h, **mistake)
 
 
+def _of_columns(gate, columns):
+    """As if one gate had been taken from columns(j, hidden), where those are in the row."""
+
+    def formula(of_x, of_h, h, out):
+        j, hidden, k = np.arange(h.shape[1]), h.shape[1], "rzn".index(gate)
+        taken = columns(j, hidden)
+        if taken.max() >= 3 * hidden or np.array_equal(taken, k * hidden + j):
+            return NOTHING
+        changed = [sums.copy() for sums in (of_x, of_h)]
+        for new, sums in zip(changed, (of_x, of_h), strict=True):
+            new[:, k * hidden : (k + 1) * hidden] = sums[:, taken]
+        return gru_cell(*changed, h)
+
+    return formula
+
+
+_COLUMNS = (
+    (lambda j, hidden: 2 * j, "column 2 * j"),
+    (lambda j, hidden: 3 * j, "column 3 * j"),
+    (lambda j, hidden: 3 * j + 1, "column 3 * j + 1"),
+    (lambda j, hidden: 3 * j + 2, "column 3 * j + 2"),
+    (lambda j, hidden: j + 1, "column j + 1"),
+    (lambda j, hidden: j + 2, "column j + 2"),
+    (lambda j, hidden: j, "column j"),
+    (lambda j, hidden: hidden + j, "column hidden + j"),
+    (lambda j, hidden: 2 * hidden + j, "column 2 * hidden + j"),
+)
+_STANDS = {"r": "j", "z": "hidden + j", "n": "2 * hidden + j"}
+
+
 _CELL_WARPS = 8 * 32 // CELL_BLOCK
 FUSED = KernelTask(
     id="10-fused",
@@ -79,6 +109,14 @@ FUSED = KernelTask(
         Suspect(
             _gru(neighbours=True),
             "Neighbours were taken for the three gates of a unit. Unit j has columns j, hidden + j and 2 * hidden + j.",
+        ),
+        *(
+            Suspect(
+                _of_columns(gate, columns),
+                f"{gate} was taken from {said}. For unit j it stands in column {_STANDS[gate]}.",
+            )
+            for gate in "rzn"
+            for columns, said in _COLUMNS
         ),
         Suspect(
             _gru(mix=lambda z, n, h: (1 - z) * h + z * n),

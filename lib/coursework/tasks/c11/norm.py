@@ -38,6 +38,14 @@ def _of_norm(change):
     return _unless_alike(lambda *arguments: norm_rows(*change(*arguments)))
 
 
+def _away(x):
+    return x - x.mean(axis=1, dtype=np.float64, keepdims=True)
+
+
+def _root(x, eps):
+    return np.sqrt((_away(x) ** 2).mean(axis=1, keepdims=True) + eps)
+
+
 _CANCELLED = (
     "Digits were lost among large numbers, and there are two places where that happens. Do the sums begin with 0.0, so that they are "
     "float64? (x[i].mean() and np.float32(0) add up in float32.) And is the variance the mean of the squared distances from the mean? The mean of "
@@ -115,6 +123,20 @@ NORM = ParallelTask(
             _of_norm(lambda x, weight, bias, eps: (x, weight, bias, 0.0)),
             "eps is missing. Where a row has equal numbers, its variance is 0, and small ones come out too large.",
         ),
+        *(
+            Suspect(
+                _unless_alike(formula),
+                "The bias was added too early. The order is: distance from the mean, divided by the root, times the weight, plus the bias.",
+            )
+            for formula in (
+                lambda x, weight, bias, eps: (_away(x) + bias) / _root(x, eps) * weight,
+                lambda x, weight, bias, eps: (_away(x) * weight + bias) / _root(x, eps),
+                lambda x, weight, bias, eps: (
+                    _away(x + bias.astype(np.float64)) / _root(x + bias.astype(np.float64), eps) * weight
+                ),
+                lambda x, weight, bias, eps: norm_rows(x + bias.astype(np.float64), weight, bias, eps),
+            )
+        ),
         Suspect(_of_norm(lambda x, weight, bias, eps: (x, 0 * weight + 1, bias, eps)), "The weight is missing."),
         Suspect(_of_norm(lambda x, weight, bias, eps: (x, weight, 0 * bias, eps)), "The bias is missing."),
         Suspect(
@@ -137,7 +159,10 @@ NORM = ParallelTask(
         ),
     ),
     advice={
-        "precision": _CANCELLED,
+        "precision": (
+            f"In a case far from 0 (around 2000, or -100000): {_CANCELLED[:1].lower()}{_CANCELLED[1:]} In a case around 0 no digits are lost, and a "
+            "term is slightly off: is each sum divided by the number of columns, and eps under the root?"
+        ),
         "not-finite": f"A variance below 0, or a division by 0? {_CANCELLED} And is eps added before the root is taken?",
         "wrong-value": (
             f"If the rows around 0 were right, and those far from it are not: {_CANCELLED[:1].lower()}{_CANCELLED[1:]} Else work out the "

@@ -1,5 +1,6 @@
 """11-rotary: A position is an angle."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
 ROTARY_BLOCK = 32
+NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
 
 
 def rotary_arguments(tokens, width, first=0, mixed=False):
@@ -42,6 +44,36 @@ def rotated(x, positions, frequencies, sign=1, neighbours=False, cross=1, exchan
     return np.concatenate((first, second), axis=1)
 
 
+def _by_partner(partner, minus):
+    """Each number with the partner in column partner(c, width); minus(c, width): whether its term is subtracted."""
+
+    def formula(x, positions, frequencies, out):
+        x, columns = x.astype(np.float64), np.arange(x.shape[1])
+        angles = np.multiply.outer(positions, frequencies.astype(np.float64)[columns % len(frequencies)])
+        if x.shape[1] == 2:
+            return NOTHING
+        others = x[:, partner(columns, x.shape[1])]
+        return x * np.cos(angles) + np.where(minus(columns, x.shape[1]), -1, 1) * others * np.sin(angles)
+
+    return formula
+
+
+def _neighbour(c, width):
+    return c ^ 1
+
+
+def _next(c, width):
+    return np.where(c < width // 2, c + 1, c - 1)
+
+
+def _first_half(c, width):
+    return c < width // 2
+
+
+def _even(c, width):
+    return c % 2 == 0
+
+
 def _rotary(**mistake):
     return lambda x, positions, frequencies, out: rotated(x, positions, frequencies, **mistake)
 
@@ -68,6 +100,14 @@ ROTARY = KernelTask(
             _rotary(neighbours=True),
             "Neighbours were paired, columns 0 and 1, 2 and 3. Here column c belongs to column c + half. (Both are in use, and a "
             "model that was trained with one does not work with the other.)",
+        ),
+        *(
+            Suspect(
+                _by_partner(partner, minus),
+                "The partner of a number is its neighbour here (c ^ 1, or c + 1 and c - 1): columns 0 and 1, 2 and 3. In this task column c belongs "
+                "to column c + half, and column c + half to column c.",
+            )
+            for partner, minus in itertools.product((_neighbour, _next), (_first_half, _even))
         ),
         Suspect(
             _rotary(sign=-1),
