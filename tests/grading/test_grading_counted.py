@@ -172,3 +172,24 @@ def test_one_row_for_the_second_thread_is_no_sharing(function, told):
         said = softmax._alone(Watched(function), softmax.cases, 1)
     assert said.startswith(told)
     assert bool(said) == bool(told)
+
+
+@njit
+def fill(out, value):
+    unset = np.empty(1)
+    for i in range(out.size):
+        out[i] = 2.0 * value[i] * (unset[0] < -1e300)
+
+
+@njit
+def tells_the_count_by_unset_memory(value, out):
+    fill(out, value)
+
+
+def test_the_counted_call_finds_in_unset_memory_what_the_checked_one_found():
+    arguments = np.ones(8), np.zeros(8)
+    (_, checked) = Local(tells_the_count_by_unset_memory).compiled_call(arguments)
+    cost, runs = Local(tells_the_count_by_unset_memory).cost(arguments, ["arrays", "multiplies"])
+    assert cost["multiplies"] >= 8
+    for _, (_, out) in [(None, checked), runs[-1]]:
+        np.testing.assert_array_equal(out, 2)
