@@ -19,6 +19,8 @@ from .vocabulary import COMPILED, COUNTED, CUDA, EXAMPLES, KERNEL, MADE, MODULES
 __all__ = ["COMPILED", "COUNTED", "KERNEL", "Language", "NotAdmitted", "Undefined", "check"]
 
 DIMENSIONS = ("cuda.threadIdx", "cuda.blockIdx", "cuda.blockDim", "cuda.gridDim")
+# What np.empty makes is filled by its name (unset.py), and numba looks at no index of np.take with an axis.
+CALLED = ("np.empty", "np.empty_like", "np.take")
 MOST_BITS = 128  # of a whole number that is written out
 # Names that the course gives to variables of its own where it counts the rounds and flops of an answer.
 _OURS = re.compile(r"(rounds|most)_\d+_|left_at_line_|flop_|__.*")
@@ -59,21 +61,26 @@ def _meant(name, known, cuda):
 def check(statements, language):
     """Raise NotAdmitted unless the functions and constants `statements` are written in `language`, all of them."""
     own = {s.name for s in statements if isinstance(s, ast.FunctionDef)}
-    own |= {t.id for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+    constants = {
+        t.id: s.value for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)
+    }
+    renamed = {name: _dotted(value) for name, value in constants.items() if _dotted(value) in CALLED}
+    own |= constants.keys()
     for statement in statements:
         try:
             trees.limit(statement)
         except trees.TooLarge as error:
             raise NotAdmitted(str(error), error.line, "is more than an answer needs") from None
         with trees.deep():
-            _Rules(language, language.names | own).statement(statement)
+            _Rules(language, language.names | own, renamed).statement(statement)
 
 
 class _Rules:
-    """The walk over a statement of an answer. `known`: the names that it may use, beside those of its own."""
+    """The walk over a statement of an answer. `known`: the names that it may use, beside those of its own; `renamed`: those
+    of them that are something of CALLED."""
 
-    def __init__(self, language, known):
-        self.language, self.known, self.function = language, known, None
+    def __init__(self, language, known, renamed):
+        self.language, self.known, self.function, self.renamed = language, known, None, renamed
 
     def refuse(self, node, what=None, more=""):
         what = what or NAMED.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
@@ -197,6 +204,7 @@ class _Rules:
         self.refuse(node, "a function inside a function")
 
     def visit_Name(self, node):
+        self.uncalled(node)
         name = node.id
         if name in MODULES:
             self.refuse(node, f"{name} by itself; use what is in it, as in {name}.{EXAMPLES[name]}")
@@ -219,7 +227,7 @@ class _Rules:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == self.function:
             self.refuse(node, "a function that calls itself")
-        self.visit(node.func)
+        self.called(node)
         for part in node.args:
             if not (name == "print" and isinstance(part, ast.Constant) and type(part.value) is str):
                 self.visit(part)
@@ -228,7 +236,30 @@ class _Rules:
                 self.refuse(node, "a starred argument")
             self.visit(part.value)
 
+    def called(self, node):
+        """The function of a call. What is in CALLED must be called by its own name."""
+        path = self.path(node.func)
+        if _is_take(path) and len(node.args) + len(node.keywords) > 1 + (path == "np.take"):
+            self.refuse(node, "take with an axis", ": write x[:, indices], or a loop")
+        if isinstance(node.func, ast.Attribute) and path.split(".")[0] not in MODULES:
+            self.attribute(node.func)
+        elif path not in CALLED or path not in self.language.paths:
+            self.visit(node.func)
+
+    def path(self, node):
+        """What a name or an attribute is, with dots; of `empty`, that is np.empty in the notebook, the latter."""
+        if isinstance(node, ast.Attribute) and not _dotted(node):
+            return f".{node.attr}"
+        return self.renamed.get(_dotted(node), _dotted(node))
+
+    def uncalled(self, node):
+        path, language = self.path(node), self.language
+        method = isinstance(node, ast.Attribute) and _is_take(path) and "take" in language.attributes
+        if isinstance(node.ctx, ast.Load) and (path in language.paths.intersection(CALLED) or method):
+            self.refuse(node, f"{ast.unparse(node)} without a call")
+
     def visit_Attribute(self, node):
+        self.uncalled(node)
         self.attribute(node)
 
     def attribute(self, node):
@@ -279,6 +310,10 @@ def _dotted(node):
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _is_take(path):
+    return path.split(".")[-1] == "take"
 
 
 def _meant_member(node, members):

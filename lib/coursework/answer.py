@@ -136,12 +136,15 @@ class Local:
             return cost, [run]
         from . import executed
 
-        fresh, cost, runs = self._guarded(executed.compiled, self.function, arguments), {}, []
+        function, more = limited.filled(self.function), (np.zeros(1, np.int64),)
+        if function is None:
+            function, more = self.function, ()
+        fresh, cost, runs = self._guarded(executed.compiled, function, (*arguments, *more)), {}, []
         if allocated & set(wanted):
-            cost, run = self._allocated(fresh, (), arguments)
+            cost, run = self._allocated(_with_bounds(self.function) if more else fresh, (), arguments)
             runs.append(run)
         after = _copies(arguments)
-        counted, result = self._guarded(executed.of, fresh, after)
+        counted, result = self._guarded(executed.of, fresh, (*after, *more))
         return cost | counted, [*runs, (plain_result(result), after)]
 
     def _compiled_before(self):

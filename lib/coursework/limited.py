@@ -164,6 +164,30 @@ def bare(function):
 
 
 @functools.lru_cache(maxsize=16)
+def filled(function):
+    """The numba function as it is, but that np.empty holds junk, with one more argument, as `bare` has it; None where it makes
+    nothing by np.empty. What is counted without a look at indices can then not be told from what was checked before."""
+    return _filled(function) if _makes_unset(function) else None
+
+
+def _filled(function):
+    from numba import njit
+
+    kept = ("parallel", "fastmath", "nogil", "error_model", "inline")
+    options = {k: v for k, v in function.targetoptions.items() if k in kept}
+    return njit(**options)(_rewritten(function, _filled, 0, (), _more()))
+
+
+def _makes_unset(function):
+    """Whether it, or a numba function that it calls, names np.empty or np.empty_like."""
+    python = _python(function)
+    used = [python.__globals__.get(name) for name in python.__code__.co_names]
+    named = {"empty", "empty_like"}.intersection(python.__code__.co_names)
+    made = any(value is np.empty or value is np.empty_like for value in used)
+    return bool(named) or made or any(_is_helper(v, function) and _makes_unset(v) for v in used)
+
+
+@functools.lru_cache(maxsize=16)
 def _without_loops(function):
     """On one thread: there is nothing to share, and it is compiled in half the time."""
     from .shapes import checked_njit
@@ -281,7 +305,8 @@ def _rewritten(function, helper, rounds, changes=(), more=None):
     for change in (unset.Filled, *changes):
         tree = change(names).visit(tree)
     tree.args.args.append(ast.arg(LEFT))
-    module = ast.fix_missing_locations(ast.Module([_Counted(rounds, names).of(tree)], []))
+    tree = _Counted(rounds, names).of(tree) if rounds else tree
+    module = ast.fix_missing_locations(ast.Module([tree], []))
     names |= {name: helper(names[name]) for name in helpers} | (more or {})
     exec(compile(module, python.__code__.co_filename, "exec"), names)
     return names[python.__name__]

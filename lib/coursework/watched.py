@@ -7,8 +7,9 @@ MOST_RACES = 20
 
 def of(function, arguments, threads, schedule, chunk, wanted, outside):
     """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or "",
-    "unset": an element that is read before anything was stored in it, in words, or "", "started": how many parallel loops
-    were run, "result", "after": what was returned, and the arguments afterwards} of one call; `wanted`: names of counts."""
+    "most": the fraction of its loops' loads and stores that one thread has, "unset": an element that is read before anything was
+    stored in it, in words, or "", "started": how many parallel loops were run, "result", "after": what was returned, and the
+    arguments afterwards} of one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
@@ -16,6 +17,7 @@ def of(function, arguments, threads, schedule, chunk, wanted, outside):
         "counts": report.counts(),
         "examples": examples(report, wanted),
         "alone": alone(function, report, outside),
+        "most": max(report.work) / (sum(report.work) or 1),
         "unset": unset(report.recorder),
         "started": len(report.recorder.regions),
         "result": report.result,

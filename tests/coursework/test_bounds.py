@@ -10,6 +10,12 @@ REFUSED = [
     "x.flat[99] = 1.0",
     "x[0] = x.flat[99]",
     "x[0] = np.bincount(np.array([-1]))[0]",  # adds one before the beginning of its result
+    "x[0] = np.take(x.reshape(2, 3), np.array([9]), 1)[0, 0]",  # compiled without a look at the index
+    "x[0] = np.take(x.reshape(2, 3), np.array([9]), axis=1)[0, 0]",
+    "make = np.empty\n    x[0] = make(1)[0]",  # under another name it is not filled
+    "x[0] = x.reshape(2, 3).take(np.array([9]), 1)[0, 0]",
+    "take = x.take\n    x[0] = take(np.array([9]), 1)[0, 0]",
+    "take = np.take\n    x[0] = take(x.reshape(2, 3), np.array([9]), 1)[0, 0]",
 ]
 RAISES = """
     x.take(99)  np.take(x, -99)  x[np.array([99])]  x[np.ones(99)>0]  x.ravel()[99]  x.T[-99]  x.real[99]  np.add(x, y)[5]
@@ -24,6 +30,17 @@ STATEMENTS = ["x += y", "y *= x", "x[1:] -= x[3:]", "x[:] += y", "x.reshape(2, 3
 def test_what_looks_at_no_length_is_refused(line):
     with pytest.raises(admission.NotAdmitted):
         extraction.admitted([f"@njit\ndef f(x, y):\n    {line}"], admission.COMPILED, "f")
+
+
+@pytest.mark.parametrize(("path", "call"), [("np.empty", "make = again\n    make(1)"), ("np.take", "again(x, y, 1)")])
+def test_another_name_changes_nothing(path, call):
+    with pytest.raises(admission.NotAdmitted):
+        extraction.admitted([f"again = {path}", f"@njit\ndef f(x, y):\n    {call}"], admission.COMPILED, "f")
+
+
+def test_a_name_that_was_imported_is_called():
+    answer = "@njit\ndef f(x, y):\n    x[0] = empty(3).size + take(x, 0) + x.take(1) + np.empty_like(x).shape[0]"
+    assert extraction.admitted(["empty = np.empty", "take = np.take", answer], admission.COMPILED, "f")
 
 
 @pytest.mark.rotates

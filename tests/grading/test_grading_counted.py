@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, prange
 
 from coursework import checking, definition, extraction, vocabulary
 from coursework.admission import NotAdmitted
-from coursework.answer import Local
+from coursework.answer import AnswerFailed, Local
 from dlkernels import cuda
 
 CHANNELS, FLIP, AXPY, ROOF = map(definition.find, ("04-channels", "05-flip", "07-axpy", "04-roofline"))
@@ -34,6 +34,7 @@ class CheapWhenCounted(Local):
 
     def watch(self, arguments, *how):
         seen = {"races": [], "carried": [], "counts": {}, "examples": {}, "alone": "", "unset": "", "started": 1}
+        seen["most"] = 0.5
         return seen | {"result": None, "after": arguments}
 
 
@@ -128,3 +129,67 @@ def test_nothing_that_remembers_is_admitted(state):
 
 def test_the_budget_of_a_copy_is_the_same():
     assert replace(FLIP, points=1).budget == FLIP.budget
+
+
+class Watched(Local):
+    """As it is watched; nothing is compiled."""
+
+    def compiled_call(self, *arguments, **how):
+        raise AnswerFailed("NotCompiled", "not asked here")
+
+
+@njit(parallel=True)
+def softmax_of_which_one_row_is_shared(x, out):
+    last = x.shape[0] - 1
+    for k in prange(2):
+        for i in range(last * k, last + k):
+            total = 0.0
+            for j in range(x.shape[1]):
+                total += np.exp(x[i, j])
+            for j in range(x.shape[1]):
+                out[i, j] = np.exp(x[i, j]) / total
+
+
+@njit(parallel=True)
+def softmax_in_halves(x, out):
+    rows = x.shape[0]
+    for k in prange(2):
+        for i in range(rows * k // 2, rows * (k + 1) // 2):
+            total = 0.0
+            for j in range(x.shape[1]):
+                total += np.exp(x[i, j])
+            for j in range(x.shape[1]):
+                out[i, j] = np.exp(x[i, j]) / total
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [(softmax_of_which_one_row_is_shared, "in most cases one of 2 threads"), (softmax_in_halves, "")],
+)
+def test_one_row_for_the_second_thread_is_no_sharing(function, told):
+    softmax = definition.find("11-softmax")
+    with np.errstate(over="ignore", invalid="ignore"):
+        said = softmax._alone(Watched(function), softmax.cases, 1)
+    assert said.startswith(told)
+    assert bool(said) == bool(told)
+
+
+@njit
+def fill(out, value):
+    unset = np.empty(1)
+    for i in range(out.size):
+        out[i] = 2.0 * value[i] * (unset[0] < -1e300)
+
+
+@njit
+def tells_the_count_by_unset_memory(value, out):
+    fill(out, value)
+
+
+def test_the_counted_call_finds_in_unset_memory_what_the_checked_one_found():
+    arguments = np.ones(8), np.zeros(8)
+    (_, checked) = Local(tells_the_count_by_unset_memory).compiled_call(arguments)
+    cost, runs = Local(tells_the_count_by_unset_memory).cost(arguments, ["arrays", "multiplies"])
+    assert cost["multiplies"] >= 8
+    for _, (_, out) in [(None, checked), runs[-1]]:
+        np.testing.assert_array_equal(out, 2)
