@@ -468,7 +468,7 @@ def output_flood(nb):
     launch(nb, "while True:\n    print('x' * 10000)")
 
 
-@row(ALL, flag="limit: cell", night=True)
+@row(ALL, flag="limit", night=True)  # of time or of output, whichever is seen first
 def one_giant_message(nb):
     insert(nb, "from IPython.display import display\ndisplay({'text/plain': 'x' * 10**9}, raw=True)")
 

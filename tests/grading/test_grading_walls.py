@@ -146,7 +146,7 @@ def test_it_is_ended_from_outside(box, who):
 
 
 def test_what_stands_inside_the_walls_is_in_the_group(tmp_path, box):
-    """By a file, for a control group may not be made everywhere. Who enters first has no children yet; they are in it, too."""
+    """A plain file is the group here, as none can be made everywhere. bubblewrap enters it before it has children."""
     box.group = str(tmp_path / "cgroup.procs")
     process = servant(box)
     assert (tmp_path / "cgroup.procs").read_text() == str(process.pid)

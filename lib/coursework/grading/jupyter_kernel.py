@@ -22,8 +22,8 @@ _STEP = 0.25  # seconds between looks at the process
 _MAX_MESSAGE = 4 << 20
 _MAX_QUEUE = 200
 _CONNECT = 20  # milliseconds between tries, while the kernel's sockets are not there yet
-# As `-m ipykernel_launcher`, which takes the work folder out of the path while it imports; without two modules that would be
-# imported for nothing: numba asks for coverage, which is a sixth of what its import takes, and a kernel for a debugger.
+# As `-m ipykernel_launcher`, which takes the work folder out of the path while it imports. Two modules would be
+# imported for nothing: numba asks for coverage, a sixth of what its import takes, and a kernel for a debugger.
 _KERNEL = (
     "import runpy, sys; sys.modules.update(dict.fromkeys(('coverage', 'debugpy'))); "
     "runpy.run_module('ipykernel_launcher', run_name='__main__')"

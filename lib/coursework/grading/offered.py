@@ -1,7 +1,7 @@
 """What the command line offers a class beside grading: the one place through which grading knows of it.
 
-Points by hand, late days, look-alikes, a cluster, and submissions as Gradescope exports them. A class that asks for nothing
-of it gets rows without points by hand, on which nothing is late.
+Points by hand, late days, look-alikes, a cluster, and submissions as Gradescope exports them. A class that asks for
+nothing of it gets rows without points by hand, on which nothing is late.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Wishes:
         )
 
     def settle(self, out, rows, masters):
-        """(rows with flags for look-alikes, points by hand and what lateness costs; the pairs that look alike; sentences)"""
+        """(rows with what the files say and flags for look-alikes; the pairs that look alike; sentences)"""
         said = late.set_times(rows, self.times)
         alike, pairs = flags.look_alikes(rows, masters)
         rows = [row | {"flags": [*row["flags"], *alike.get((row["student"], row["exercise"]), ())]} for row in rows]

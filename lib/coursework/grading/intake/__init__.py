@@ -1,4 +1,4 @@
-"""From the folder of submissions to cells that can be graded. Nothing in it is believed that a student could have written.
+"""From the folder of submissions to cells that can be graded. Nothing that a student wrote is believed.
 
 submissions.py  a row for every student and exercise: which notebook is whose
 entries.py      what lies in the folder             archives.py  zip and tar, unpacked with care
