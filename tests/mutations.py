@@ -679,6 +679,27 @@ KERNELS = [
         "test_gradients_are_the_slope and gru",
     ),
     Fault(
+        "gpu sum: the gradient goes to the wrong row",
+        "of_x[i] = grad[i // (n * after) * after + i % after]",
+        "of_x[i] = grad[i % after]",
+        OPERATIONS,
+        "test_shapes and gpu-sum_backward",
+    ),
+    Fault(
+        "linear attention: on the way back the state fades a token early",
+        "later = None if g is None else np.concatenate([g[..., :1], g[..., :0:-1]], axis=-1)",
+        "later = None if g is None else g[..., ::-1]",
+        OPERATIONS,
+        "test_gradients_are_the_slope and linear_attention",
+    ),
+    Fault(
+        "a tape: results are kept in the wrong order",
+        "results = zip(operation.results, result, strict=True) if operation.results else ()",
+        "results = zip(operation.results, result[::-1], strict=True) if operation.results else ()",
+        OPERATIONS,
+        "test_gradients_are_the_slope and attention_with_sums",
+    ),
+    Fault(
         "recurrent: a sequence goes on in its padding",
         "return None if g.lengths is None else (t < g.lengths)[:, None]",
         "return None",

@@ -1,5 +1,7 @@
 """Faults to plant in the table of implementations, as a newcomer might add them. None has a test of its own."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import dlkernels
@@ -64,6 +66,15 @@ def a_kernel_that_forgets_its_last_block():
 def a_backward_with_the_wrong_sign():
     table = implementations.OPERATIONS["tanh_backward"]
     export("tanh_backward", lambda grad, x: -table.reference(grad, x))
+
+
+def an_operation_that_says_nothing_of_its_gradient():
+    declare("cube", lambda x, out: np.power(x, 3, out=out))
+
+
+def a_short_way_to_another_result():
+    table = implementations.OPERATIONS
+    table["add"] = replace(table["add"], quick=lambda a, b, out: a + b + np.spacing(a + b) if out is None else None)
 
 
 def declare(name, rung):

@@ -22,6 +22,10 @@ NOTICED_BY = {
     planted.a_backward_with_the_wrong_sign: (
         tests.test_gradients_are_the_slope_of_the_reference, "tanh", "",
     ),
+    planted.an_operation_that_says_nothing_of_its_gradient: (
+        tests.test_every_operation_has_a_backward_or_says_why_not, None, "",
+    ),
+    planted.a_short_way_to_another_result: (tests.test_the_short_way_comes_to_the_same, "add", ""),
 }  # fmt: skip
 
 
@@ -49,7 +53,7 @@ def test_a_planted_fault_is_noticed(fault, table):
         arguments = ()
     elif rung:
         arguments = [row for row in implementations.of(operation) if row.name == rung]
-    elif "gradients" in test.__name__:
+    elif "gradients" in test.__name__ or "short_way" in test.__name__:
         arguments = (operation,)
     else:
         arguments = (implementations.OPERATIONS[operation],)
@@ -61,6 +65,8 @@ def test_without_a_fault_the_same_tests_pass():
     tests.test_every_public_function_is_an_operation_with_examples()
     tests.test_the_public_function(implementations.OPERATIONS["add"])
     tests.test_gradients_are_the_slope_of_the_reference("tanh")
+    tests.test_every_operation_has_a_backward_or_says_why_not()
+    tests.test_the_short_way_comes_to_the_same("add")
     for name, test in (("add_numpy", tests.test_shapes), ("relu_numpy", tests.test_values)):
         (row,) = [row for row in implementations.everything() if row.name == name]
         test(row)
