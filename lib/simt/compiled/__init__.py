@@ -4,8 +4,8 @@
 A kernel goes through these passes, one file each:
 
 lowering.py     the source, without ``cuda``: every barrier a statement of its own
-                (expressions.py, calls.py; device_names.py: what each name of ``cuda`` becomes; unset.py before it: variables
-                that only some ways set)
+                (expressions.py, calls.py; device_names.py: what each name of ``cuda`` becomes; unset.py before it:
+                variables that only some ways set)
 structure.py    no ``return``, ``break``, ``continue`` where code is to be cut
 uniformity.py   which variables are the same for the whole block
 interchange.py  long uniform loops go outside the loop over the threads

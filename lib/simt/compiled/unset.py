@@ -17,8 +17,8 @@ from ..source.syntax import local_names
 
 
 def guarded(function):
-    """A copy of a kernel's tree in which such reads are asserted; (itself, nothing) where there are none. With the names that
-    were added."""
+    """A copy of a kernel's tree in which such reads are asserted; (itself, nothing) where there are none. With the
+    names that were added."""
     reads = _Reads(function)
     reads.block(function.body, set(reads.parameters))
     if not reads.found:

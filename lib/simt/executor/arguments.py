@@ -48,7 +48,7 @@ class Arguments:
             else:
                 copy._data.flags.writeable = False
             return copy
-        if hasattr(value, "__cuda_array_interface__") and not isinstance(value, DeviceNDArray):
+        if not isinstance(value, DeviceNDArray) and hasattr(value, "__cuda_array_interface__"):
             return from_interface(value)
         if isinstance(value, tuple):
             parts = [self._on_device(v, f"{name}[{i}]") for i, v in enumerate(value)]

@@ -13,7 +13,7 @@ CURES = {
         "cuda.device_array starts with garbage: store to every element, or copy an array to it, first."
     ),
     "uninitialised-local": "A local array starts with garbage: store to every element before you read it.",
-    "uninitialised-variable": "Set it on every way that leads to this line: before the branch or loop that sets it now.",
+    "uninitialised-variable": "Set it on every way that leads to this line: before the branch or loop that sets it.",
     "unfinished-copy": "Wait for copies, then cuda.syncthreads(), then read: each thread waits for its own only.",
     "divergent-barrier": "Move cuda.syncthreads() out of the branch or loop: all threads must reach the same one.",
     "barrier-after-exit": "Every thread of the block must come to it: put only the work under `if`.",

@@ -58,8 +58,8 @@ class Missing:
         return self._sentence(*min(chains, key=lambda c: (sum(c[0][:2]), sum(c[0][2:]), c[3].row))) if chains else ""
 
     def _chains(self, first, second):
-        """Pairs of an atomic that passes on the first access, and one that knows of it before the second: of the threads of
-        the two accesses where they have any, else of others of their blocks."""
+        """Pairs of an atomic that passes on the first access, and one that knows of it before the second: of the
+        threads of the two accesses where they have any, else of others of their blocks."""
         order, guards, trace = self.fenced, self.fenced.guards(second), self.trace
         knows = [e for e in order.of_block[int(trace.block[second])] if e.known and e.node in guards]
         knows = self._own(knows, second) or [e for e in knows if self._stands_before(e.row, second)]
