@@ -55,7 +55,8 @@ class Missing:
             for first, second in ((i, j), (j, i))
             for w, e in self._chains(first, second)
         ]
-        return self._sentence(*min(chains, key=lambda c: (sum(c[0][:2]), sum(c[0][2:]), c[3].row))) if chains else ""
+        fewest = min(chains, key=lambda c: (sum(c[0][:2]), c[0][0], sum(c[0][2:]), c[3].row), default=None)
+        return self._sentence(*fewest) if fewest else ""
 
     def _chains(self, first, second):
         """Pairs of an atomic that passes on the first access, and one that knows of it before the second: of the
