@@ -332,11 +332,13 @@ def test_a_long_elif_is_graded(tmp_path, request):
     assert result["flags"] == []
 
 
+NO_REPLY = "from coursework.grading import exchange\nexchange.write = lambda *message: None"
+
+
 def test_a_process_that_is_ended_too_often_is_not_started_again(ended, monkeypatch):
     monkeypatch.setattr(session, "MAX_KERNELS", 1)
     with pytest.raises(AnswerFailed, match="not started again"):
-        ended("import os\nos.abort()", "rlimit" if NO_BWRAP else "bwrap")
-    assert Path("/proc").exists()
+        ended(NO_REPLY, "rlimit" if NO_BWRAP else "bwrap")
 
 
 # control groups --------------------------------------------------------------------------------------------------------
