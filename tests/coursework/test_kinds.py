@@ -333,8 +333,8 @@ IMPORTS = [  # task, at most so many modules of ours beside those of the student
     ("01-roof", 39, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("02-mean", 40, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("03-predict", 56, ENGINES | {"dlkernels", "simt.cuda", "cpulab.measure"}),
-    ("03-largest", 58, ENGINES | {"dlkernels", "simt.cuda", "cpulab.measure"}),
-    ("04-sums", 26, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
+    ("03-largest", 59, ENGINES | {"dlkernels", "simt.cuda", "cpulab.measure"}),
+    ("04-sums", 27, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
     ("07-add", 59, {"cpulab"}),
 ]
 CHECK_ONE = """

@@ -27,7 +27,7 @@ TYPES = tuple(numba.typeof(value) for value in kernels.arguments())
 DIFFERENT = [
     ("for x in [1, 2]:\n    af[0] = x", "a kernel cannot use a list", "a list that is known and never kept becomes a tuple there"),
     ("math.sin", "can only be called in a kernel", "a function that is named and not called does nothing: a forgotten ()"),
-    ("cuda.syncthreads", "can only be called in a kernel", "the same, and the barrier is missing"),
+    ("cuda.syncthreads", "write cuda.syncthreads() to call it", "the same, and the barrier is missing"),
     ("math", "which a kernel cannot use from outside", "the same of a module"),
     ("x = type(i)", "type() cannot be called", "a type is nothing that a kernel computes with"),
     ("af[0] = sum((1, 2))", "sum() cannot be called", "the executor has no sum(): a loop says in which type it adds"),

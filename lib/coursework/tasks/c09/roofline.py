@@ -26,7 +26,7 @@ def depthwise(x, weight):
 
 ROOFLINE = MeasuredTask(
     id="09-roofline",
-    section=Section("9.2", "09_convolution_fast", "Depthwise: the limit is memory"),
+    section=Section("9.2", "09_convolution_fast", "Depthwise: the limit is memory?"),
     title="A depthwise layer under the roof",
     objective="Count the flops and bytes of a depthwise convolution, and say what bounds it",
     points=3,
