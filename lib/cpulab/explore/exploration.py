@@ -11,6 +11,7 @@ import itertools
 import os
 import random
 import time
+from pathlib import Path
 
 from . import findings, policies
 from .report import Report, Run
@@ -103,6 +104,8 @@ class Search:
         program = scenario.func if isinstance(scenario, functools.partial) else scenario
         code = getattr(getattr(program, "__func__", program), "__code__", None)
         self.own_files = {code.co_filename} if code else set()
+        if code and any(code.co_filename.startswith(str(folder)) for folder in check_folders):
+            self.own_files |= {str(file) for file in Path(code.co_filename).parent.glob("*.py")}  # a chapter's tasks
         self.length, self.complete, self.count, self.results = 10, False, 0, {}
 
     def tracer(self):
