@@ -132,7 +132,7 @@ def downwards(x, out):
 
 shuffle_under_the_if = edit(
     eight_warps,
-    "wrong divergent-barrier: Shuffles, too, stand outside",
+    "wrong divergent-warp-operation: Shuffles, too, stand outside",
     cut("before = cuda.shfl_up_sync(ALL, total, d)"),
     replace("total += before", "total += cuda.shfl_up_sync(ALL, total, d)"),
 )
@@ -146,11 +146,11 @@ every_lane_stores = edit(
     replace("if lane == 31:\n    sums[warp] = total", "sums[warp] = total"),
 )
 its_own_warp_too = edit(
-    eight_warps, "wrong wrong-value: Then lane 0 of warp 2", replace("range(warp)", "range(warp + 1)")
+    eight_warps, "wrong suspect: Each warp added its own sum", replace("range(warp)", "range(warp + 1)")
 )
 only_the_warp_before = edit(
     eight_warps,
-    "wrong wrong-value: it needs the sums of the warps 0 and 1",
+    "wrong suspect: the sum of one warp, the one before it",
     replace("for w in range(warp):\n    total += sums[w]", "if warp > 0:\n    total += sums[warp - 1]"),
 )
 four_rounds = edit(

@@ -63,7 +63,7 @@ SCAN = KernelTask(
     spec=lambda x, out: x.astype(np.float64).cumsum(1),
     rtol=1e-4,
     atol=1e-4,
-    tell_first=("divergent-barrier", "barrier-after-exit", "uninitialised-shared"),
+    tell_first=("divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared"),
     cases=(
         scan_case("one block, exact", 1, 256),
         scan_case("exact", 3, 256),
