@@ -15,9 +15,8 @@ from .compiled import CompiledTask
 THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 DRAWS = 8  # of numbers, on which a loop that is said to do nothing did nothing
 ELEMENTS = range(100, 20_001)  # of a case that is looked at again: fewer prove nothing, more take seconds
-EVEN = (
-    0.8  # of a loop's loads and stores, on the thread that has most: more is no sharing (half of a triangle has 0.75)
-)
+#: Of a loop's loads and stores, on the thread that has most: more is no sharing. (Half of a triangle's rows have 0.75.)
+EVEN = 0.8
 SCHEDULES = ("static", "cyclic", "dynamic", "guided")
 
 # What a budget may name beside the counts of compiled.py: what `cpulab.watch` counts.
