@@ -58,7 +58,8 @@ ATTRIBUTES = words("""
     shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
     astype fill tolist item reshape ravel flatten transpose round clip
     split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
-    most_common elements total default_factory
+    most_common elements total default_factory fromkeys
+    write read sync rename names
     __init__
 """)
 METHODS = words("""

@@ -1,0 +1,120 @@
+"""12-memory: Predict what training keeps."""
+
+import functools
+
+import numpy as np
+
+from ...definition import Section
+from ...kinds.prediction import PredictionTask, Question
+
+INPUTS, HIDDEN, CLASSES, BATCH, LAYERS = 64, 256, 10, 128, 16
+
+
+def parameters(inputs=INPUTS, hidden=HIDDEN, classes=CLASSES):
+    """Weights and biases of two layers."""
+    return hidden * inputs + hidden + classes * hidden + classes
+
+
+def state_bytes(inputs=INPUTS, hidden=HIDDEN, classes=CLASSES):
+    """float32: weights, gradients, and Adam's two averages."""
+    return 4 * 4 * parameters(inputs, hidden, classes)
+
+
+@functools.cache
+def kept_bytes(inputs=INPUTS, hidden=HIDDEN, classes=CLASSES, batch=BATCH):
+    """Bytes of the arrays that linear, relu, linear keep for their backward, by the table; weights not counted."""
+    from dlkernels import implementations, linear, relu
+
+    x, w1, w2 = (np.zeros(shape, np.float32) for shape in ((batch, inputs), (hidden, inputs), (classes, hidden)))
+    before = linear(x, w1)
+    after = relu(before)
+    kept = [
+        implementations.keep("linear", before, x, w1),
+        implementations.keep("relu", after, before),
+        implementations.keep("linear", linear(after, w2), after, w2),
+    ]
+    arrays = {id(a): a for one in kept for a in one.values() if isinstance(a, np.ndarray)}
+    return sum(a.nbytes for a in arrays.values() if a is not w1 and a is not w2)
+
+
+def peak(layers, every):
+    """The most results kept at once, if each `every`-th of `layers` equal layers keeps its input, and the others compute it again."""
+    points = range(0, layers, every)
+    return max(len(points) + min(every, layers - first) - 1 for first in points)
+
+
+def least_peak(layers=LAYERS):
+    return min(peak(layers, every) for every in range(1, layers + 1))
+
+
+MEMORY = PredictionTask(
+    id="12-memory",
+    section=Section("12.2", "12_step", "What is kept"),
+    title="Predict what training keeps",
+    objective="Predict the bytes of parameters, optimiser and activations, and what checkpointing leaves of them",
+    points=3,
+    minutes=15,
+    questions=(
+        Question(
+            "parameters",
+            "numbers in the weights and biases of two linear layers, 64 to 256 to 10",
+            parameters,
+            {
+                INPUTS * HIDDEN + HIDDEN * CLASSES: "These are the weights. Each layer has a bias for each of its results, too.",
+                HIDDEN + CLASSES: "These are the biases. A weight stands between each input and each result of a layer.",
+            },
+            "A layer from a to b has a weight for each pair, and a bias for each of its b results.",
+        ),
+        Question(
+            "state",
+            "bytes of parameters, gradients and Adam's two averages, in float32",
+            state_bytes,
+            {
+                4 * parameters(): "These are the parameters alone. How many arrays as large are there besides?",
+                8 * parameters(): "Parameters and gradients. Adam keeps two running averages for each of them.",
+                12 * parameters(): "Count again: parameters, gradients, the average of the gradients, that of their squares.",
+                4 * parameters() + 4: "Adam's averages are arrays as large as the parameters.",
+            },
+            "Four bytes for each number: and how many numbers belong to each parameter?",
+        ),
+        Question(
+            "kept",
+            "bytes of activations that linear, ReLU, linear keep for the backward pass of a batch of 128",
+            kept_bytes,
+            {
+                4 * BATCH * (INPUTS + HIDDEN): "One array is missing. The second layer keeps what went into it, and ReLU what went into *it*: "
+                "are these the same?",
+                4 * BATCH * (INPUTS + 2 * HIDDEN + CLASSES): "The result of the last layer is kept by the loss, if at all. The three "
+                "keep what went in.",
+                4 * BATCH * 2 * HIDDEN: "The first layer keeps the pictures: the gradient of its weights needs them.",
+                4 * (INPUTS + 2 * HIDDEN): "That is one picture. The batch has 128.",
+                BATCH * (INPUTS + 2 * HIDDEN): "These are numbers. A float32 has four bytes.",
+            },
+            "For each of the three: what must its backward know of the forward pass? The table on the page says it. Multiply by the "
+            "batch and by four bytes.",
+        ),
+        Question(
+            "peak",
+            "results kept at once, at least, in a network of 16 equal layers with checkpoints at even distances",
+            least_peak,
+            {
+                16: "That is without checkpoints: each layer keeps its input. With checkpoints, layers between two of them compute theirs "
+                "again, when the backward pass comes to them.",
+                8: "Nearly: four checkpoints, and in the group at work four inputs. One of these four is the checkpoint itself, which is "
+                "counted already.",
+                4: "These are the checkpoints, or those of one group. Both are there at once.",
+                2: "With two checkpoints, each group has eight layers. How many inputs does the group at work need?",
+                5: "Write down what is kept while the backward pass is in the last group: all checkpoints, and this group's inputs.",
+            },
+            "Choose a distance d between checkpoints. How many checkpoints are there, and how many inputs of the group at work that are "
+            "no checkpoint? Try d = 1, 2, 4, 8.",
+        ),
+    ),
+    hints=(
+        "Draw the network as boxes, with the arrays between them. Which arrays does the backward pass of each box need?",
+        "parameters: weights and biases. state: four arrays of the same size. kept: what goes into each of the three. peak: checkpoints, and "
+        "what the group at work computes again.",
+        "peak: with distance d there are 16 / d checkpoints, and d - 1 more inputs while a group is at work. Which d makes the sum "
+        "smallest?",
+    ),
+)
