@@ -13,7 +13,7 @@ def question(file, line, function_globals=None):
         return "Does the loop ever stop?"
     if isinstance(loop, ast.For):
         return f"Is `{ast.unparse(loop.iter)}` as long as it should be?"
-    inside = {name for statement in loop.body for name in stored_names(statement)} | stored_names(loop.test)
+    inside = {name for part in (*loop.body, loop.test) for name in stored_names(part) | _touched_names(part)}
     watched = _numbers_of(loop.test)
     if not watched:
         if not isinstance(loop.test, ast.Constant):
@@ -40,6 +40,14 @@ def _numbers_of(test):
     inner |= {id(n.func) for n in ast.walk(test) if isinstance(n, ast.Call)}
     inner |= {id(part) for n in ast.walk(test) if isinstance(n, ast.Call) for part in n.args}
     return list(dict.fromkeys(n.id for n in ast.walk(test) if isinstance(n, ast.Name) and id(n) not in inner))
+
+
+def _touched_names(tree):
+    """Names of what a method is called of, or an element stored into: `todo` of `todo.pop()`."""
+    methods = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+    elements = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load))
+    parts = [n.value for n in (*methods, *elements) if isinstance(n, ast.Attribute | ast.Subscript)]
+    return {n.id for n in parts if isinstance(n, ast.Name)}
 
 
 def _leaves(loop):

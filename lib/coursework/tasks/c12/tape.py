@@ -168,7 +168,7 @@ TAPE = FunctionTask(
         Case("a chain of 3,000", chain(3000)),
     ),
     advice={
-        "raised-TimeLimit": "This visits every path through the network, and 40 doublings have a million million of them. Mark what "
+        "raised-TooManyIterations": "This visits every path through the network, and 40 doublings have a million million of them. Mark what "
         "was visited, and visit nothing twice.",
         "raised-RecursionError": "A function that calls itself for each parent is 3,000 calls deep here, more than Python allows. Keep a "
         "list of what is still to be done, and take from it in a loop.",
