@@ -58,7 +58,9 @@ unweighted = edit(
     "wrong unweighted: weigh each by its rows",
     replace("(len(part) / len(x))", "(1 / len(range(0, len(x), most)))"),
 )
-by_most = edit(MASTER, "wrong wrong-weight: The last one has fewer rows", replace("len(part) / len(x)", "most / len(x)"))
+by_most = edit(
+    MASTER, "wrong wrong-weight: The last one has fewer rows", replace("len(part) / len(x)", "most / len(x)")
+)
 not_divided = edit(MASTER, "wrong not-divided: was not divided by all rows", replace("len(part) / len(x)", "len(part)"))
 the_last = edit(MASTER, "wrong last: the last part alone", replace("total += gradient", "total = gradient"))
 all_labels = edit(MASTER, "wrong part: the same part of t", replace("t[k : k + most]", "t"))

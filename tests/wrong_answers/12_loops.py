@@ -1,13 +1,6 @@
 """Answers to 12-loops: functions that return the dict of the answer cell."""
 
-RIGHT = {
-    "first": "stale",
-    "second": "pairs",
-    "third": "learns",
-    "fourth": "right",
-    "fifth": "judges",
-    "sixth": "leak",
-}
+RIGHT = {"first": "stale", "second": "pairs", "third": "learns", "fourth": "right", "fifth": "judges", "sixth": "leak"}
 
 
 def but(**verdicts):
@@ -56,4 +49,4 @@ def two_exchanged():
 
 def all_right():
     """wrong verdict: it goes wrong here"""
-    return {name: "right" for name in RIGHT}
+    return dict.fromkeys(RIGHT, "right")

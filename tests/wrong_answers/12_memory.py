@@ -16,8 +16,7 @@ WRONG = (
     ({"peak": 16}, "without checkpoints"),
     ({"peak": 8}, "counted already"),
     ({"peak": 4}, "Both are there at once"),
-    ({"peak": 2}, "each group has eight layers"),
-    ({"peak": 5}, "in the last group"),
+    ({"peak": 2}, "Try d = 1, 2, 4, 8"),
     ({"peak": 9}, "Try d = 1, 2, 4, 8"),
     ({"peak": "7"}, "without quotation marks"),
 )

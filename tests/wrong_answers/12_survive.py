@@ -106,7 +106,10 @@ never_renamed = edit(MASTER, "wrong lost: is gone", cut('self.disk.rename("new",
 reads_the_new_one = edit(
     MASTER,
     "wrong torn: Only a part of it",
-    replace('if "checkpoint" not in self.disk.names():\n    return None', 'if "new" in self.disk.names():\n    return self.disk.read("new")\nif "checkpoint" not in self.disk.names():\n    return None'),
+    replace(
+        'if "checkpoint" not in self.disk.names():\n    return None',
+        'if "new" in self.disk.names():\n    return self.disk.read("new")\nif "checkpoint" not in self.disk.names():\n    return None',
+    ),
 )
 
 

@@ -16,7 +16,7 @@ def depth_first(made_from, last):
             for parent, _ in made_from[name]:
                 if parent not in seen:
                     stack.append((parent, False))
-    found = {name: 0 for name in order}
+    found = dict.fromkeys(order, 0)
     found[last] = 1
     for name in reversed(order):
         for parent, slope in made_from[name]:
@@ -72,7 +72,7 @@ def calls_itself(made_from, last):
             order.append(name)
 
     visit(last)
-    found = {name: 0 for name in order}
+    found = dict.fromkeys(order, 0)
     found[last] = 1
     for name in reversed(order):
         for parent, slope in made_from[name]:
@@ -94,7 +94,9 @@ def breadth_first(made_from, last):
 
 
 replaces = edit(MASTER, "wrong replaced: A variable that is used twice gets two", replace("+= slope", "= slope"))
-no_slope = edit(MASTER, "wrong no-slope: multiplied by the slope beside it", replace("slope * found[name]", "found[name]"))
+no_slope = edit(
+    MASTER, "wrong no-slope: multiplied by the slope beside it", replace("slope * found[name]", "found[name]")
+)
 starts_with_zero = edit(MASTER, "wrong wrong-result: which variables", cut("found[last] = 1"))
 each_parent_once = edit(
     MASTER,

@@ -47,7 +47,9 @@ def judge_accumulate(arguments, result):
             if memory
             else "Each part of x needs the same part of t, and at least one row."
         )
-        return Slip("memory" if memory else "part", f"1 to {most} rows in each call, as many of t as of x", cause, slips[0])
+        return Slip(
+            "memory" if memory else "part", f"1 to {most} rows in each call, as many of t as of x", cause, slips[0]
+        )
     if not isinstance(found, np.ndarray) or found.shape != right.shape:
         got = f"shape {found.shape}" if isinstance(found, np.ndarray) else None
         return Slip("type", f"an array of shape {right.shape}", "Return one gradient, an array.", got or "")
@@ -64,7 +66,11 @@ def judge_accumulate(arguments, result):
             "`gradient` uses its memory again: what it returned before holds the new numbers now. Add to an array of your own.",
         ),
         ("alias", 2 * means[-1], "`gradient` uses its memory again. Add to an array of your own."),
-        ("sum", sum(means), "These are the gradients added up. The loss of all rows is a mean, and so is its gradient."),
+        (
+            "sum",
+            sum(means),
+            "These are the gradients added up. The loss of all rows is a mean, and so is its gradient.",
+        ),
         (
             "unweighted",
             sum(means) / len(parts),
@@ -72,11 +78,7 @@ def judge_accumulate(arguments, result):
         ),
         ("last", means[-1], "This is the gradient of the last part alone: they are added up."),
         ("last", means[-1] * sizes[-1] / n, "This is the gradient of the last part alone: they are added up."),
-        (
-            "not-divided",
-            right * n,
-            "Each part was multiplied by its rows, and the sum was not divided by all rows.",
-        ),
+        ("not-divided", right * n, "Each part was multiplied by its rows, and the sum was not divided by all rows."),
         (
             "tail",
             sum((means[k] * most for k in whole), np.zeros_like(right)) / n,
@@ -87,11 +89,7 @@ def judge_accumulate(arguments, result):
             sum((means[k] for k in whole), np.zeros_like(right)) / max(len(whole), 1),
             "The last rows are missing: they make a part that is not full.",
         ),
-        (
-            "wrong-weight",
-            sum(means) * most / n,
-            "Each part was weighed by `most`. The last one has fewer rows.",
-        ),
+        ("wrong-weight", sum(means) * most / n, "Each part was weighed by `most`. The last one has fewer rows."),
     )
     cause = "Work out two parts by hand: what does `gradient` return for each, and how many rows stand behind it?"
     kind, cause = next(

@@ -48,7 +48,7 @@ def judge_loop(arguments, log):
     held_back = set(range(pictures - pictures // 4, pictures))
     learned = [event for event in log if event[0] == "learn"]
     judged = [event for event in log if event[0] == "judge"]
-    for _, x, t, training in learned:
+    for _, x, t, _training in learned:
         if x != t:
             return Slip("pairs", "each picture with its label", "", f"picture {x[0]} came with label {t[0]}")
         if held_back & set(x):
@@ -132,7 +132,7 @@ def fifth(model, data, held_back, epochs, batch, shuffled):
 
 
 def sixth(model, data, held_back, epochs, batch, shuffled):
-    x, t = (a + b for a, b in zip(data, held_back))
+    x, t = (a + b for a, b in zip(data, held_back, strict=False))
     for _ in range(epochs):
         model.train()
         order = shuffled(list(range(len(x))))

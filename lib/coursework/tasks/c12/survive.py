@@ -117,7 +117,7 @@ class _Disk:
 
 
 def judge_survive(arguments, result):
-    states, torn, full_at = arguments
+    states, _torn, full_at = arguments
     for failure, last, tried, loaded in result:
         when = f"after a power failure at step {failure} of the disk" if failure else "without any failure"
         allowed = [last, tried]
@@ -126,9 +126,7 @@ def judge_survive(arguments, result):
         expected = f"{when}: {_shown(last)}" + (f", or {_shown(tried)}" if tried != last else "")
         got = _shown(loaded)
         if isinstance(loaded, str) and loaded.startswith("raised "):
-            cause = (
-                "`load` failed. There may be no checkpoint yet (then it returns None), and a file of which only a part was written."
-            )
+            cause = "`load` failed. There may be no checkpoint yet (then it returns None), and a file of which only a part was written."
             return Slip("load-fails", expected, cause, loaded)
         if loaded is None:
             cause = (
