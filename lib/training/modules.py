@@ -13,6 +13,7 @@ from dlkernels import cuda
 from dlkernels.device import is_device_array
 
 from . import functional as F
+from .memory import running_again
 from .tensor import Tensor, apply
 
 
@@ -252,6 +253,31 @@ class RMSNorm(Module):
 
     def forward(self, x):
         return F.rms_norm(x, self.weight, self.eps)
+
+
+class BatchNorm2d(Module):
+    """Mean 0 and variance 1 of each channel, then weight and bias; (batch, channels, height, width).
+
+    In training by the mean and variance of the batch, and running means of both are kept; after `eval()` by these.
+    Without PyTorch's num_batches_tracked.
+    """
+
+    def __init__(self, channels, eps=1e-5, momentum=0.1):
+        self.weight, self.bias, self.eps, self.momentum = constant(1, channels), constant(0, channels), eps, momentum
+        self.running_mean = Tensor(np.zeros(channels, np.float32))
+        self.running_var = Tensor(np.ones(channels, np.float32))
+
+    def forward(self, x):
+        mean, var = self.running_mean, self.running_var
+        if not self.training:
+            return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
+        result, *batch = F.batch_norm_with_statistics(x, self.weight, self.bias, self.eps)
+        if not running_again():
+            from dlkernels.normalization import running_statistics  # here: its kernels are loaded where they are used
+
+            arrays = [one.data for one in (mean, var, *batch)]
+            mean.data, var.data = running_statistics(*arrays, x.size // x.shape[1], self.momentum)
+        return result
 
 
 class LSTM(Module):

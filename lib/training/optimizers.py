@@ -45,7 +45,7 @@ class Optimizer:
             p.grad = None
 
     def state_dict(self):
-        """{"lr", "options", "state": {"0": {"step", a moment's name: a copy of its array}, ...}}, as the parameters are."""
+        """{"lr", "options", "state": {"0": {"step", a moment's name: a copy of its array}, "1": ...}}."""
         states = {
             str(k): {name: value if name == "step" else as_host(value).copy() for name, value in state.items()}
             for k, state in enumerate(self.state)

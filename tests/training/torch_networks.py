@@ -66,7 +66,7 @@ def run(layers, parts, x):
             inner = list(modules_of(arguments[0], parts))
             x = run(arguments[0], iter(inner), run(arguments[0], iter(inner), x))
         elif name == "LSTM":
-            x, (h, c) = next(parts)(x)
+            x = next(parts)(x)[0]
         else:
             x = next(parts)(x)
     return x
