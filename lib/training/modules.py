@@ -13,7 +13,7 @@ from dlkernels import cuda
 from dlkernels.device import is_device_array
 
 from . import functional as F
-from .memory import running_again
+from .memory import draw, running_again
 from .tensor import Tensor, apply
 
 
@@ -125,9 +125,13 @@ def _brought(array, target):
 
 def uniform(generator, bound, shape):
     """A Parameter drawn evenly from -bound to bound, float32."""
+    return Parameter(checked(generator).uniform(-bound, bound, shape).astype(np.float32))
+
+
+def checked(generator):
     if not isinstance(generator, np.random.Generator):
         raise TypeError(f"generator is {generator!r}; expected numpy.random.default_rng(seed).")
-    return Parameter(generator.uniform(-bound, bound, shape).astype(np.float32))
+    return generator
 
 
 def constant(value, *shape):
@@ -144,10 +148,12 @@ class Sequential(Module):
         for k, module in enumerate(modules):
             setattr(self, str(k), module)
 
+    def __iter__(self):
+        return (part for part in vars(self).values() if isinstance(part, Module))
+
     def forward(self, x):
-        for part in vars(self).values():
-            if isinstance(part, Module):
-                x = part(x)
+        for part in self:
+            x = part(x)
         return x
 
 
@@ -253,6 +259,29 @@ class RMSNorm(Module):
 
     def forward(self, x):
         return F.rms_norm(x, self.weight, self.eps)
+
+
+class Embedding(Module):
+    """A learned row for each of num_embeddings words; from a normal distribution. Whole numbers, any shape, to (..., width)."""
+
+    def __init__(self, num_embeddings, embedding_dim, *, generator):
+        self.weight = Parameter(checked(generator).normal(size=(num_embeddings, embedding_dim)).astype(np.float32))
+
+    def forward(self, words):
+        return F.embedding(words, self.weight)
+
+
+class Dropout(Module):
+    """In training each number is 0 with probability p, others are divided by 1 - p; after `eval()` nothing changes.
+
+    Each call draws a seed from the generator. Inside `checkpoint` the second run has the seeds of the first.
+    """
+
+    def __init__(self, p=0.5, *, generator):
+        self.p, self.generator = p, checked(generator)
+
+    def forward(self, x):
+        return F.dropout(x, self.p, seed=draw(self.generator)) if self.training and self.p else x
 
 
 class BatchNorm2d(Module):
