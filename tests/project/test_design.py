@@ -22,7 +22,7 @@ MADE = ("_build/", "my_kernels.py")  # on a reader's machine
 HEADED = (
     *(f"dlkernels/{name}" for name in ("attention", "convolution", "matrix", "recurrent", "reduce", "simd", "vector")),
     *(f"simt/{name}" for name in ("compiled", "executor", "proof", "source", "typed", "xray")), "simt",
-    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds",
+    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds", "training",
 )  # fmt: skip
 
 
