@@ -11,7 +11,10 @@ step (os.replace). Whatever happens on the way, kill -9 or a full disk, under `p
 new one. See T. Pillai and others, "All File Systems Are Not Created Equal" (OSDI 2014), on why each step is needed.
 """
 
+import contextlib
 import copy
+import glob
+import itertools
 import json
 import os
 import shutil
@@ -50,13 +53,14 @@ def save(path, *, keep=1, **things):
             os.fsync(file.fileno())
         _keep_older(path, keep)
         os.replace(draft, path)
-        _sync_folder(path.parent)
     except OSError as problem:
-        words = f"The checkpoint of {len(content):,} bytes was not written: {problem.strerror}. What was there is unchanged"
+        words = f"The checkpoint ({len(content):,} bytes) was not written: {problem.strerror}. What was there stays"
         raise OSError(problem.errno, words, str(path)) from problem
     finally:
-        draft.unlink(missing_ok=True)
-    for left in path.parent.glob(f"{path.name}.*.part"):  # of a process that was killed
+        with contextlib.suppress(OSError):
+            draft.unlink()
+    _sync_folder(path.parent)
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.part"):  # of a process that was killed
         left.unlink(missing_ok=True)
 
 
@@ -73,15 +77,16 @@ def load(path, **things):
     for name in things:
         if name not in state["objects"]:
             raise ValueError(f"{path} has no state of {name!r}; it has {', '.join(state['objects']) or 'none'}.")
-    before = {name: copy.deepcopy(_state_of(thing)) for name, thing in things.items()}
+    before, given = {name: copy.deepcopy(_state_of(thing)) for name, thing in things.items()}, []
     try:
         for name in things:
             _check_fits(state["objects"][name], before[name], name)
         for name, thing in things.items():
+            given.append(name)
             _give(thing, state["objects"][name])
     except Exception as problem:
-        for name, thing in things.items():
-            _give(thing, before[name])
+        for name in given:
+            _give(things[name], before[name])
         raise ValueError(f"{path} does not fit: {_words(problem)}. Nothing was loaded.") from problem
     return state["values"]
 
@@ -114,7 +119,8 @@ def _packed(state, name, arrays):
     if state is None or isinstance(state, bool | int | float | str):
         return state
     if not hasattr(state, "dtype"):
-        raise TypeError(f"{name} is of type {type(state).__name__}; expected an array, a number, a string, None, or an object with state_dict()")
+        expected = "an array, a number, a string, None, or an object with state_dict()"
+        raise TypeError(f"{name} is of type {type(state).__name__}; expected {expected}")
     if name in arrays:
         raise TypeError(f"two arrays have the name {name}")
     arrays[name] = np.asarray(as_host(state), order="C")
@@ -187,7 +193,7 @@ def _keep_older(path, keep):
     names = [path.with_stem(f"{path.stem}.{k}") for k in range(1, keep)]
     if not names or not path.exists():
         return
-    for newer, older in reversed(list(zip(names, names[1:], strict=False))):
+    for newer, older in reversed(list(itertools.pairwise(names))):
         if newer.exists():
             os.replace(newer, older)
     try:

@@ -156,7 +156,7 @@ class Loader:
         """Go on where the loader stood that gave `state`. ValueError for one of other data or batches."""
         for name in self._FIXED:
             if state[name] != getattr(self, name):
-                raise ValueError(f"the state is of a loader with {name} {state[name]}; this one has {getattr(self, name)}")
+                raise ValueError(f"{name} is {getattr(self, name)}, but the state's loader had {state[name]}")
         if not (state["epoch"] >= 0 and 0 <= state["position"] <= len(self)):
             raise ValueError(f"epoch {state['epoch']}, position {state['position']}: there are {len(self)} batches")
         self.epoch, self.position, self.seed = state["epoch"], state["position"], state["seed"]

@@ -19,8 +19,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dlkernels.layouts import as_host
-
 from . import checkpoint
 from .optimizers import clip_grad_norm_
 from .precision import autocast
@@ -66,7 +64,7 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     raises FloatingPointError before it reaches a weight.
     """
     if accumulate < 1 or epochs < 0:
-        raise ValueError(f"accumulate is {accumulate}, epochs is {epochs}; expected accumulate of 1 or more, epochs of 0 or more")
+        raise ValueError(f"accumulate is {accumulate}, epochs {epochs}; expected 1 or more, and 0 or more")
     history, until = history or History(), loader.epoch + epochs
     things = {"model": model, "optimizer": optimizer, "loader": loader, "history": history}
     things |= {"schedule": schedule} if schedule else {}
@@ -75,9 +73,12 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     if resume and checkpoint_path and Path(checkpoint_path).exists():
         checkpoint.load(checkpoint_path, **things)
 
-    def save():
+    def save(stop):
         if checkpoint_path:
             checkpoint.save(checkpoint_path, keep=keep, **things)
+        if stop:
+            where = f"saved in {checkpoint_path}" if checkpoint_path else "not saved, without checkpoint_path"
+            raise KeyboardInterrupt(f"stopped after step {step}, {where}; the model is as after that step")
 
     step, begin = (history.steps or [0])[-1], time.perf_counter() - (history.seconds or [0])[-1]
     display = _Display(show, history)
@@ -94,21 +95,19 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
                     if schedule:
                         schedule.step()
                     step += 1
-                    for values, new in zip(vars(history).values(), (step, value, time.perf_counter() - begin), strict=False):
-                        values.append(new)
+                    history.steps.append(step)
+                    history.losses.append(value)
+                    history.seconds.append(time.perf_counter() - begin)
                     for hook in hooks:
                         hook(history)
                     display.step(f"{name}, batch {loader.position}/{len(loader)}, loss {value:.4g}")
                     if interrupt.asked or (every and step % every == 0):
-                        save()
-                    if interrupt.asked:
-                        where = f"saved in {checkpoint_path}" if checkpoint_path else "not saved: no checkpoint_path"
-                        raise KeyboardInterrupt(f"stopped after step {step}; {where}. The model is as after that step.")
+                        save(interrupt.asked)
             if evaluate is not None:
                 result = evaluate(model) if callable(evaluate) else accuracy(model, *evaluate)
                 history.accuracies.append((step, result))
             display.epoch(name)
-            save()
+            save(interrupt.asked)
     return history
 
 
@@ -209,7 +208,8 @@ class _Display:
     def __init__(self, show, history):
         if show not in ("auto", "curve", "lines", None):
             raise ValueError(f'show is {show!r}; expected "auto", "curve", "lines" or None')
-        notebook = "ipykernel" in sys.modules and "PYTEST_VERSION" not in os.environ  # nbval compares outputs
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        notebook = hasattr(shell, "kernel") and "PYTEST_VERSION" not in os.environ  # nbval compares outputs
         live = show == "curve" or (show == "auto" and (notebook or sys.stdout.isatty()))
         self.way = ("curve" if notebook else "bar") if live else show and "lines"
         self.history, self.shown, self.width, self.handle = history, -math.inf, 0, None
