@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import checkpoint
+from . import checkpoints
 from .optimizers import clip_grad_norm_
 from .precision import autocast
 from .tensor import Tensor, no_grad
@@ -54,7 +54,7 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     evaluate: (x, y) to find the `accuracy` of after each epoch, or a function of the model that returns a number.
     scaler: a `GradScaler`, to train in half precision (precision.py).
     checkpoint_path: a file; the state is saved there each `every` steps and after each epoch, `keep` of them (see
-    checkpoint.py), the random states of the model's layers included. resume: where the file exists, go on from it, to
+    checkpoints.py), the random states of the model's layers included. resume: where the file exists, go on from it, to
     the very numbers that an uninterrupted training gives.
     hooks: called with the History after each step. history: one to go on with.
     show: "curve" (a line, and in a notebook a curve that grows), "lines" (a line for each epoch), None, or "auto".
@@ -71,11 +71,11 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     things |= {"scaler": scaler} if scaler else {}
     things |= {f"generator{k}": one for k, one in enumerate(_generators(model))}
     if resume and checkpoint_path and Path(checkpoint_path).exists():
-        checkpoint.load(checkpoint_path, **things)
+        checkpoints.load(checkpoint_path, **things)
 
     def save(stop):
         if checkpoint_path:
-            checkpoint.save(checkpoint_path, keep=keep, **things)
+            checkpoints.save(checkpoint_path, keep=keep, **things)
         if stop:
             where = f"saved in {checkpoint_path}" if checkpoint_path else "not saved, without checkpoint_path"
             raise KeyboardInterrupt(f"stopped after step {step}, {where}; the model is as after that step")

@@ -118,9 +118,10 @@ def _packed(state, name, arrays):
         return state.item()
     if state is None or isinstance(state, bool | int | float | str):
         return state
-    if not hasattr(state, "dtype"):
-        expected = "an array, a number, a string, None, or an object with state_dict()"
-        raise TypeError(f"{name} is of type {type(state).__name__}; expected {expected}")
+    dtype = getattr(state, "dtype", np.dtype(object))
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        found = f"an array of {dtype}" if hasattr(state, "dtype") else f"of type {type(state).__name__}"
+        raise TypeError(f"{name} is {found}; expected numbers, text, None, arrays of numbers, or a state_dict()")
     if name in arrays:
         raise TypeError(f"two arrays have the name {name}")
     arrays[name] = np.asarray(as_host(state), order="C")
@@ -176,11 +177,12 @@ def _words(problem):
 
 def _check_fits(there, here, name):
     """ValueError unless arrays of the file have the names, shapes and dtypes of the object's."""
-    if isinstance(here, dict) and here:  # an optimiser's may be empty before its first step
-        if not isinstance(there, dict) or set(there) != set(here):
-            missing, extra = (sorted(set(a) - set(b)) for a, b in ((here, there), (there, here)))
-            raise ValueError(f"{name} lacks {missing or 'nothing'}, and has {extra or 'nothing'} besides")
-        for key in here:
+    if isinstance(here, dict) and isinstance(there, dict):
+        arrays_only = here and all(hasattr(value, "shape") for value in here.values())
+        if arrays_only and set(there) != set(here):  # an optimizer's moments are there from its first step on
+            missing, extra = sorted(set(here) - set(there)), sorted(set(there) - set(here))
+            raise ValueError(f"of {name}, the file lacks {missing or 'nothing'} and has {extra or 'nothing'} besides")
+        for key in set(here) & set(there):
             _check_fits(there[key], here[key], f"{name}.{key}")
     elif hasattr(here, "shape"):
         found = f"{there.dtype} {there.shape}" if hasattr(there, "shape") else f"no array but {there!r:.40}"
