@@ -1,12 +1,40 @@
-"""Training: tensors on a tape over the operations of dlkernels, and the network on top. PyTorch's names and semantics.
+"""Training: a network that learns, on the operations of dlkernels. PyTorch's names and semantics, in a thousand lines.
+
+    from training import Adam, Tensor, functional as F, modules
+    model = modules.Sequential(modules.Linear(64, 10, generator=np.random.default_rng(1)))
+    optimizer = Adam(model.parameters(), lr=1e-3)
+    loss = F.cross_entropy(model(Tensor(x)), labels)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
 
 Its files, in reading order:
 
-tensor.py      a Tensor, its tape, backward            functional.py  the table's operations on Tensors; shapes
-modules.py     layers with their weights
+tensor.py      a Tensor, its tape, backward              functional.py  the table's operations on Tensors; shapes
+modules.py     layers with their weights                 memory.py      what the tape keeps; checkpointing
+optimizers.py  SGD, Adam, AdamW, clipping                schedules.py   learning rates that change
+data.py        data sets, batches                        loop.py        fit: the loop around all of it
+precision.py   float16, and a scaled loss                checkpoint.py  a training's state in a file
 """
 
-from . import functional, modules
+from . import functional as functional
+from . import modules as modules
+from .memory import activation_bytes, checkpoint
+from .optimizers import SGD, Adam, AdamW, clip_grad_norm_
+from .schedules import CosineAnnealing, StepLR
 from .tensor import Tensor, apply, no_grad, record
 
-__all__ = ["Tensor", "apply", "functional", "modules", "no_grad", "record"]
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "CosineAnnealing",
+    "StepLR",
+    "Tensor",
+    "activation_bytes",
+    "apply",
+    "checkpoint",
+    "clip_grad_norm_",
+    "functional",
+    "modules",
+    "no_grad",
+    "record",
+]

@@ -15,7 +15,7 @@ from dlkernels import cuda
 from dlkernels.device import is_device_array
 from dlkernels.layouts import contiguous, copy
 
-from .tensor import apply, filled, record
+from .tensor import apply, record
 
 OPERATIONS = {name for names in dlkernels.FOLDERS.values() for name in names.split() if name.islower()}
 
@@ -77,10 +77,11 @@ def select(x, index):
     parts = index if isinstance(index, tuple) else (index,)
     if not all(part is Ellipsis or isinstance(part, slice | int | np.integer) for part in parts):
         raise TypeError(f"index is {index!r}; expected numbers, slices and Ellipsis. Rows by their numbers: embedding.")
-    like = x.data
+    shape, dtype = x.shape, x.dtype
 
     def backward(grad, kept):
-        found = filled(like, 0)
+        found = np.zeros(shape, dtype)
+        found = cuda.to_device(found) if is_device_array(grad) else found
         _write(found, index, grad)
         return [found]
 
