@@ -9,7 +9,6 @@ import contextlib
 import gzip
 import importlib.metadata
 import itertools
-import pydoc_data.topics
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
@@ -37,12 +36,13 @@ def mnist5k():
 
 
 def text(test=0.1):
-    """The texts of Python's own `help()`, about language and syntax: 465,000 characters, to train a language model.
+    """The texts of Python's own `help()`, some 460,000 characters about language and syntax, for a language model.
 
     Returns (train, test, alphabet): the characters as int64 indices into the string `alphabet`; `test` is the last part
     of the text. Each version of Python has a text of its own: the same version always gives the same arrays.
     """
-    topics = pydoc_data.topics.topics
+    from pydoc_data.topics import topics
+
     whole = "\n\n".join(topics[name] for name in sorted(topics))
     alphabet = "".join(sorted(set(whole)))
     index = {character: k for k, character in enumerate(alphabet)}

@@ -124,7 +124,8 @@ def _gradients(model, loss, optimizer, group, scaler):
         if not math.isfinite(value):
             break
         weighted = part if share == 1 else part * share
-        (scaler.scale(weighted) if scaler else weighted).backward()
+        with np.errstate(over="ignore", invalid="ignore") if scaler else contextlib.nullcontext():  # it looks itself
+            (scaler.scale(weighted) if scaler else weighted).backward()
     return value
 
 

@@ -66,25 +66,38 @@ class _Half:
         return back
 
     def keep(self, kept):
-        """What a node holds instead of `kept`: a function that returns it."""
-        packed = _each(self._packed, kept)
-        return lambda: _each(lambda x: x[0].astype(np.float32) if isinstance(x, list) else x, packed)
+        """What a node holds instead of `kept`."""
+        return _Kept(_each(self._packed, kept))
 
     def _packed(self, x):
-        """[the array in float16], of a view the same view of that; what was not rounded as it is."""
+        """The array in float16, of a view the same view of that; what was not rounded as it is."""
         base = x if id(x) in self.known else getattr(x, "base", None)
         if id(base) not in self.known or x.dtype != np.float32:
             return x
         offset = x.__array_interface__["data"][0] - base.__array_interface__["data"][0]
         half = self.known[id(base)][1]
-        return [np.ndarray(x.shape, np.float16, half, offset // 2, [stride // 2 for stride in x.strides])]
+        return _Packed([np.ndarray(x.shape, np.float16, half, offset // 2, [stride // 2 for stride in x.strides])])
+
+
+class _Kept:
+    """Returns what was kept; `held` is how (memory.py counts its bytes)."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __call__(self):
+        return _each(lambda x: x[0].astype(np.float32) if isinstance(x, _Packed) else x, self.held)
+
+
+class _Packed(tuple):
+    """One array in float16 that shall be float32 again."""
 
 
 def _each(function, kept):
     """The same dict or tuple with the function of each thing in it."""
     if isinstance(kept, dict):
         return {name: _each(function, value) for name, value in kept.items()}
-    return tuple(_each(function, value) for value in kept) if isinstance(kept, tuple) else function(kept)
+    return tuple(_each(function, value) for value in kept) if type(kept) is tuple else function(kept)
 
 
 def _float16(x):

@@ -179,7 +179,7 @@ FORGED = {
     "a shape that overflows": (forged({"a": tensor(0, 8, (1 << 62, 4))}, b"1" * 8), "overflow"),
     "an array of nothing, and endless": (forged({"a": tensor(0, 0, (0, 1 << 63))}), "dimension"),
     "a type that is not known": (forged({"a": tensor(dtype="X9")}, b"1234"), "X9"),
-    "a type that NumPy lacks": (forged({"a": tensor(shape=(2,), dtype="BF16")}, b"1234"), "bfloat16"),
+    "a type that NumPy lacks": (forged({"a": tensor(shape=(2,), dtype="BF16")}, b"1234"), "BF16"),
     "the same name twice": (forged(b'{"a": ' + ONE + b', "a": ' + ONE + b"}", b"1234"), "'a' is there twice"),
     "not JSON": (forged(b"{]"), "JSON"),
     "a list": (forged(b"[]"), "sequence"),
