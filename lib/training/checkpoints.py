@@ -41,8 +41,9 @@ def save(path, *, keep=1, **things):
     path, arrays = Path(path), {}
     state = {"objects": {}, "values": {}}
     for name, thing in things.items():
-        kind = "objects" if _has_state(thing) else "values"
-        state[kind][name] = _packed(_state_of(thing) if kind == "objects" else thing, name, arrays)
+        is_object = isinstance(thing, np.random.Generator) or hasattr(thing, "state_dict")
+        part, value = ("objects", _state_of(thing)) if is_object else ("values", thing)
+        state[part][name] = _packed(value, name, arrays)
     content = safetensors.numpy.save(arrays, metadata={"format": FORMAT, "state": json.dumps(state)})
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -69,8 +70,8 @@ def load(path, **things):
 
     Returns {name: value} of the plain values in the file. What is in the file and was not asked for is left alone.
     Raises ValueError, with the file and the cause, where it is cut off, damaged or no checkpoint, lacks something, or
-    has an array of another name, shape or dtype than the object. All things then are as they were. FileNotFoundError
-    where there is no file.
+    an object refuses its state, as a model does for arrays of other names, shapes or dtypes. All things then are as
+    they were. FileNotFoundError where there is no file.
     """
     path = Path(path)
     state = _read(path)
@@ -79,20 +80,14 @@ def load(path, **things):
             raise ValueError(f"{path} has no state of {name!r}; it has {', '.join(state['objects']) or 'none'}.")
     before, given = {name: copy.deepcopy(_state_of(thing)) for name, thing in things.items()}, []
     try:
-        for name in things:
-            _check_fits(state["objects"][name], before[name], name)
         for name, thing in things.items():
             given.append(name)
             _give(thing, state["objects"][name])
     except Exception as problem:
         for name in given:
             _give(things[name], before[name])
-        raise ValueError(f"{path} does not fit: {_words(problem)}. Nothing was loaded.") from problem
+        raise ValueError(f"{path} does not fit {given[-1]}: {_words(problem)}. Nothing was loaded.") from problem
     return state["values"]
-
-
-def _has_state(thing):
-    return isinstance(thing, np.random.Generator) or hasattr(thing, "state_dict")
 
 
 def _state_of(thing):
@@ -104,6 +99,9 @@ def _give(thing, state):
         thing.bit_generator.state = state
     else:
         thing.load_state_dict(state)
+
+
+ARRAY = "array of the file"  # the key of a dict that stands for an array
 
 
 def _packed(state, name, arrays):
@@ -126,9 +124,6 @@ def _packed(state, name, arrays):
         raise TypeError(f"two arrays have the name {name}")
     arrays[name] = np.asarray(as_host(state), order="C")
     return {ARRAY: name}
-
-
-ARRAY = "array of the file"  # the key of a dict that stands for an array
 
 
 def _unpacked(state, arrays):
@@ -163,31 +158,17 @@ def _read(path):
 
 
 def _unique(pairs):
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the name {next(name for name in names if names.count(name) > 1)!r} is there twice")
+    found = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name!r} is there twice")
+        found[name] = value
     return found
 
 
 def _words(problem):
     text = f"nothing is called {problem}" if isinstance(problem, KeyError) else str(problem)
     return (text or type(problem).__name__).rstrip(".")
-
-
-def _check_fits(there, here, name):
-    """ValueError unless arrays of the file have the names, shapes and dtypes of the object's."""
-    if isinstance(here, dict) and isinstance(there, dict):
-        arrays_only = here and all(hasattr(value, "shape") for value in here.values())
-        if arrays_only and set(there) != set(here):  # an optimizer's moments are there from its first step on
-            missing, extra = sorted(set(here) - set(there)), sorted(set(there) - set(here))
-            raise ValueError(f"of {name}, the file lacks {missing or 'nothing'} and has {extra or 'nothing'} besides")
-        for key in set(here) & set(there):
-            _check_fits(there[key], here[key], f"{name}.{key}")
-    elif hasattr(here, "shape"):
-        found = f"{there.dtype} {there.shape}" if hasattr(there, "shape") else f"no array but {there!r:.40}"
-        if found != (expected := f"{here.dtype} {tuple(here.shape)}"):
-            raise ValueError(f"{name} is {found}; expected {expected}")
 
 
 def _keep_older(path, keep):

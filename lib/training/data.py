@@ -88,24 +88,22 @@ class Loader:
     and `position` (batches of this epoch that were handed out) say all about where the loader stands. A loop that was
     left early, or a loader that was given that state, goes on with the next batch.
 
-    prefetch: batches that a thread makes ahead; 0: none, and no thread. The thread ends with the loop, however that
-    ends, and its errors are raised in the loop. transform(*batch), where given, runs there, too; it must not draw
-    from a random state that others use. drop_last: leave out a smaller batch at the end.
+    arrays: anything with a length that takes an array of indices, as a numpy.memmap. prefetch: batches that a thread
+    makes ahead (chapter 2's idea); 0: no thread. The thread ends with the loop, however that ends, and its errors are
+    raised in the loop. drop_last: leave out a smaller batch at the end.
     """
 
-    def __init__(self, arrays, batch_size, shuffle=True, seed=0, prefetch=2, transform=None, drop_last=False):
+    def __init__(self, arrays, batch_size, shuffle=True, seed=0, prefetch=2, drop_last=False):
         self.arrays = tuple(arrays)
         sizes = {len(array) for array in self.arrays}
         if len(sizes) != 1 or 0 in sizes:
             raise ValueError(f"arrays have {sorted(sizes)} examples; expected the same number, and one at least")
         (self.examples,) = sizes
-        most = self.examples if drop_last else batch_size
-        if not 1 <= batch_size <= max(most, 1):
-            raise ValueError(f"batch_size is {batch_size}; expected 1 to {most}, as drop_last is {drop_last}")
-        self.batch_size, self.shuffle, self.seed = batch_size, bool(shuffle), seed
-        self.prefetch, self.transform, self.drop_last = prefetch, transform, bool(drop_last)
-        self.epoch = self.position = 0
-        self._running = None
+        if batch_size < 1 or (drop_last and batch_size > self.examples):
+            raise ValueError(f"batch_size is {batch_size}; expected 1 to {self.examples}, the number of examples")
+        self.batch_size, self.shuffle, self.drop_last = batch_size, bool(shuffle), bool(drop_last)
+        self.seed, self.prefetch = seed, prefetch
+        self.epoch, self.position, self._running = 0, 0, None
 
     def __len__(self):
         """Batches of an epoch."""
@@ -143,18 +141,16 @@ class Loader:
             pool.shutdown(cancel_futures=True)  # also where the loop was left early
 
     def _batch(self, choice):
-        batch = tuple(array[choice] for array in self.arrays)
-        return self.transform(*batch) if self.transform else batch
+        return tuple(array[choice] for array in self.arrays)
+
+    FIXED = ("examples", "batch_size", "shuffle", "drop_last")  # a state is of loaders that have these in common
 
     def state_dict(self):
-        """Where the loader stands, and what must be the same for that to mean something."""
-        return {name: getattr(self, name) for name in ("epoch", "position", "seed", *self._FIXED)}
-
-    _FIXED = ("examples", "batch_size", "shuffle", "drop_last")
+        return {name: getattr(self, name) for name in ("epoch", "position", "seed", *self.FIXED)}
 
     def load_state_dict(self, state):
         """Go on where the loader stood that gave `state`. ValueError for one of other data or batches."""
-        for name in self._FIXED:
+        for name in self.FIXED:
             if state[name] != getattr(self, name):
                 raise ValueError(f"{name} is {getattr(self, name)}, but the state's loader had {state[name]}")
         if not (state["epoch"] >= 0 and 0 <= state["position"] <= len(self)):

@@ -19,6 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from dlkernels import cuda
+from dlkernels.device import is_device_array
+
 from . import checkpoints
 from .optimizers import clip_grad_norm_
 from .precision import autocast
@@ -57,7 +60,8 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     checkpoints.py), the random states of the model's layers included. resume: where the file exists, go on from it, to
     the very numbers that an uninterrupted training gives.
     hooks: called with the History after each step. history: one to go on with.
-    show: "curve" (a line, and in a notebook a curve that grows), "lines" (a line for each epoch), None, or "auto".
+    show: "auto" (in a terminal a line that is written anew, in a notebook a curve that grows, elsewhere as "lines"),
+    "lines" (one for each epoch) or None.
 
     Returns the History. Ctrl-C ends the training after the step that runs: the model is as after that step, the
     checkpoint is saved, and KeyboardInterrupt is raised; a second Ctrl-C does not wait. A loss that is nan or infinite
@@ -67,8 +71,7 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
         raise ValueError(f"accumulate is {accumulate}, epochs {epochs}; expected 1 or more, and 0 or more")
     history, until = history or History(), loader.epoch + epochs
     things = {"model": model, "optimizer": optimizer, "loader": loader, "history": history}
-    things |= {"schedule": schedule} if schedule else {}
-    things |= {"scaler": scaler} if scaler else {}
+    things |= {name: one for name, one in (("schedule", schedule), ("scaler", scaler)) if one}
     things |= {f"generator{k}": one for k, one in enumerate(_generators(model))}
     if resume and checkpoint_path and Path(checkpoint_path).exists():
         checkpoints.load(checkpoint_path, **things)
@@ -117,15 +120,13 @@ def _gradients(model, loss, optimizer, group, scaler):
     examples, value = sum(len(y) for _, y in group), 0.0
     for x, y in group:
         with autocast(model) if scaler else contextlib.nullcontext():
-            output = model(Tensor(x))
-        part = loss(output, y)
-        share = len(y) / examples
-        value += share * part.item()
+            output = model(_beside(model, x))
+        part = loss(output, _beside(model, y).data) * (len(y) / examples)
+        value += part.item()
         if not math.isfinite(value):
             break
-        weighted = part if share == 1 else part * share
         with np.errstate(over="ignore", invalid="ignore") if scaler else contextlib.nullcontext():  # it looks itself
-            (scaler.scale(weighted) if scaler else weighted).backward()
+            (scaler.scale(part) if scaler else part).backward()
     return value
 
 
@@ -141,6 +142,12 @@ def _step(model, optimizer, clip, scaler):
         optimizer.step()
 
 
+def _beside(model, array):
+    """A Tensor of a host array, on the device where the model's weights are."""
+    there = any(is_device_array(x.data) for x in model.parameters())
+    return Tensor(cuda.to_device(np.ascontiguousarray(array)) if there else array)
+
+
 def accuracy(model, x, y, batch_size=256):
     """The fraction of `y` that is the argmax of the model's output along its last axis. All layers are in evaluation
     mode meanwhile, and after it in the mode that each of them had."""
@@ -151,7 +158,7 @@ def accuracy(model, x, y, batch_size=256):
         for begin in range(0, len(y), batch_size):
             part = slice(begin, begin + batch_size)
             with no_grad():
-                right += np.sum(model(Tensor(x[part])).numpy().argmax(-1) == y[part])
+                right += np.sum(model(_beside(model, x[part])).numpy().argmax(-1) == y[part])
         return float(right / y.size)
     finally:
         for module, mode in modes:
@@ -168,18 +175,17 @@ def _generators(model):
 
 def _advice(value, step, name, model, optimizer, group, scaler):
     """What to look at when a loss is no number."""
-    broken = [key for key, x in model.named_tensors() if not np.isfinite(x.numpy()).all()]
-    inputs = [x for x, _ in group if not np.isfinite(x).all()]
+    broken = next((key for key, x in model.named_tensors() if not np.isfinite(x.numpy()).all()), None)
     causes = [f"the learning rate, {optimizer.lr:g}: try a tenth, a warm-up, or clip=1.0"]
-    if inputs:
+    if not all(np.isfinite(x).all() for x, _ in group):
         causes.insert(0, "the data: inputs of this step have nan or infinite numbers")
     if broken:
-        causes.append(f"the step before: {broken[0]} has nan or infinite numbers already")
+        causes.append(f"the step before: {broken} has nan or infinite numbers already")
     else:
         causes.append("logarithms and divisions in your loss: all weights are finite, as after the step before")
     if scaler:
         causes.append("float16, which ends at 65504: train without scaler, to see whether an activation is larger")
-    return f"The loss is {value} in step {step} ({name}). Look at: " + "; ".join(causes) + "."
+    return f"The loss is {value} in step {step} ({name}). Look at: {'; '.join(causes)}."
 
 
 class _Interrupt:
@@ -207,12 +213,12 @@ class _Display:
     SECONDS = 0.5  # between two pictures
 
     def __init__(self, show, history):
-        if show not in ("auto", "curve", "lines", None):
-            raise ValueError(f'show is {show!r}; expected "auto", "curve", "lines" or None')
+        if show not in ("auto", "lines", None):
+            raise ValueError(f'show is {show!r}; expected "auto", "lines" or None')
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
         notebook = hasattr(shell, "kernel") and "PYTEST_VERSION" not in os.environ  # nbval compares outputs
-        live = show == "curve" or (show == "auto" and (notebook or sys.stdout.isatty()))
-        self.way = ("curve" if notebook else "bar") if live else show and "lines"
+        live = "curve" if notebook else "bar" if sys.stdout.isatty() else "lines"
+        self.way = live if show == "auto" else show
         self.history, self.shown, self.width, self.handle = history, -math.inf, 0, None
 
     def step(self, line):

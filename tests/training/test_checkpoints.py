@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from training import checkpoints
+from training import Tensor, checkpoints, modules
 from training.checkpoints import load, save
 
 
@@ -28,9 +28,20 @@ class Holder:
         self.state = state
 
 
+class Network(modules.Module):
+    """Weights of two types, and a count that is not learned."""
+
+    def __init__(self, value=1.0):
+        self.first = modules.Linear(4, 3, generator=np.random.default_rng(0))
+        self.first.weight.data[:] = value
+        self.half = modules.Parameter(np.array([value, 2], np.float16))
+        self.count = Tensor(np.array(7))
+
+    state = property(modules.Module.state_dict)
+
+
 def network(value=1.0):
-    weights = {"0.weight": np.full((3, 4), value, np.float32), "0.bias": np.full(3, value, np.float32)}
-    return Holder(**weights, half=np.array([value, 2], np.float16), count=np.array(7))
+    return Network(value)
 
 
 def optimizer(value=1.0):
@@ -77,13 +88,13 @@ def test_a_generator_goes_on(path, kind):
     load(path, generator=other)
     assert np.array_equal(other.standard_normal(9), expected)
     if kind is not np.random.PCG64:
-        with pytest.raises(ValueError, match="does not fit"):
+        with pytest.raises(ValueError, match="does not fit generator"):
             load(path, generator=np.random.default_rng())
 
 
 def test_other_programs_can_read_it(path):
     save(path, model=network())
-    assert sorted(load_file(path)) == ["model.0.bias", "model.0.weight", "model.count", "model.half"]
+    assert sorted(load_file(path)) == ["model.count", "model.first.bias", "model.first.weight", "model.half"]
 
 
 @pytest.mark.parametrize(("thing", "words"), [
@@ -207,19 +218,23 @@ def test_a_forged_file_is_refused(path, name):
 def test_what_does_not_fit_is_refused_and_changes_nothing(path):
     saved(path)
     wide, other, lacks, more = (network() for _ in range(4))
-    wide.state["0.weight"] = np.zeros((3, 5), np.float32)
-    other.state["0.bias"] = np.zeros(3)
-    more.state["1.weight"] = np.zeros(1)
-    del lacks.state["0.bias"]
+    wide.first.weight.data = np.zeros((3, 5), np.float32)
+    other.first.bias.data = np.zeros(3)
+    more.first.scale = Tensor(np.zeros(1))
+    del lacks.first.bias
     cases = [
-        (wide, r"model.0.weight is float32 \(3, 4\); expected float32 \(3, 5\)"),
-        (other, r"model.0.bias is float32 \(3,\); expected float64 \(3,\)"),
-        (lacks, r"lacks nothing and has \['0.bias'\] besides"),
-        (more, r"lacks \['1.weight'\] and has nothing besides"),
+        (wide, r"first.weight is \(3, 4\) float32; expected \(3, 5\) float32"),
+        (other, r"first.bias is \(3,\) float32; expected \(3,\) float64"),
+        (lacks, r"missing are \[\], unknown are \['first.bias'\]"),
+        (more, r"missing are \['first.scale'\], unknown are \[\]"),
     ]
     for model, words in cases:
-        before = dict(model.state)
-        refused(path, f"does not fit: .*{words}", model=model)
+        before = model.state
+        refused(path, f"does not fit model: .*{words}", model=model)
+        generator = np.random.default_rng(5)  # and where the model comes last
+        with pytest.raises(ValueError, match="Nothing was loaded"):
+            load(path, generator=generator, model=model)
+        assert generator.bit_generator.state == np.random.default_rng(5).bit_generator.state
         assert same(model.state, before)
     refused(path, "has no state of 'schedule'; it has model, optimizer, generator", schedule=Holder())
     with pytest.raises(FileNotFoundError):
@@ -236,7 +251,7 @@ def test_an_object_that_refuses_its_state_takes_all_back(path):
 
     saved(path)
     refusing = Refusing(lr=5, half="mine")
-    refused(path, "does not fit: nothing is called 'exp_avg'. Nothing was loaded", optimizer=refusing)
+    refused(path, "does not fit optimizer: nothing is called 'exp_avg'. Nothing was loaded", optimizer=refusing)
     assert refusing.state == {"lr": 5, "half": "mine"}
 
 

@@ -194,7 +194,7 @@ def F_fit(training, loss):
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"accumulate": 0}, "accumulate is 0"), ({"epochs": -1}, "epochs -1"), ({"show": "loud"}, "show is 'loud'"),
+    ({"accumulate": 0}, "accumulate is 0"), ({"epochs": -1}, "epochs -1"), ({"show": "loud"}, "show is 'loud'; expected"),
 ])  # fmt: skip
 def test_wrong_arguments_are_told(options, words):
     with pytest.raises(ValueError, match=words):

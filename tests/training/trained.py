@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -129,8 +130,10 @@ def run(path, epochs, events=None):
         try:
             os.close(says[0]), os.close(hears[1])
             child(path, Told(says[1], hears[0]), epochs)
-        finally:
             os._exit(0)
+        finally:
+            traceback.print_exc()
+            os._exit(1)
     os.close(says[1]), os.close(hears[0])
     letter, count = b"", 0
     while True:
@@ -141,7 +144,9 @@ def run(path, epochs, events=None):
         os.write(hears[1], b"g")
     if letter:
         os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+    _, status = os.waitpid(process, 0)
+    if status != (signal.SIGKILL if letter else 0):
+        raise RuntimeError(f"the child ended with status {status}")
     os.close(says[0]), os.close(hears[1])
     return letter.decode()
 
