@@ -32,6 +32,7 @@ MOST_PAGES = 8
 HOMES = {
     "lib/simt": ("simt", "xray", "zoo"),
     "lib/dlkernels": ("kernels", "simd", "schedules"),
+    "lib/training": ("training",),
     "lib/cpulab": ("threads", "measure"),
     "lib/coursework": ("coursework", "grading", "wrong_answers"),
 }

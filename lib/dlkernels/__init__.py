@@ -43,6 +43,13 @@ FOLDERS = {
         scaled_dot_product_attention_backward sinusoidal_encoding softmax softmax_backward transformer_block
         transformer_block_backward
     """,
+    "layers": """
+        dropout dropout_backward embedding embedding_backward
+    """,
+    "loss": """
+        cross_entropy cross_entropy_backward cross_entropy_backward_from_lse cross_entropy_with_lse mse_loss
+        mse_loss_backward
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 

@@ -41,6 +41,13 @@ class Draw:
         def fill(shape):
             return self.fill(shape) if scale is None else self.fill(shape) * np.dtype(self.dtype).type(scale)
 
+        return self._laid_out(shape, fill)
+
+    def indices(self, *shape, below):
+        """Whole numbers (int64) from 0 to `below` - 1, laid out as `layout` says."""
+        return self._laid_out(shape, lambda shape: np.asarray(self.random.integers(0, max(below, 1), shape)))
+
+    def _laid_out(self, shape, fill):
         if not shape or self.layout in ("contiguous", "read-only"):
             x = fill(shape)
             x.flags.writeable = self.layout != "read-only"

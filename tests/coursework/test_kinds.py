@@ -377,7 +377,7 @@ def test_a_check_imports_what_it_needs(task, most, without):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     modules, more = map(set, json.loads(done.stdout))
-    ours = {m for m in more if m.split(".")[0] in ("simt", "dlkernels", "cpulab", "coursework")}
+    ours = {m for m in more if m.split(".")[0] in ("simt", "dlkernels", "training", "cpulab", "coursework")}
     ours = {m for m in ours if not re.match(r"coursework\.tasks\.c\w+\.", m)}  # the tasks of a chapter count as one
     assert not without & modules
     assert len(ours) <= most, sorted(ours)

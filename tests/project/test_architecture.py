@@ -11,7 +11,7 @@ import dlkernels
 pytestmark = pytest.mark.quick
 
 LIBRARY = Path(__file__).parents[2] / "lib"
-PACKAGES = ("simt", "dlkernels", "cpulab", "coursework")
+PACKAGES = ("simt", "dlkernels", "training", "cpulab", "coursework")
 OPERATIONS = tuple(dlkernels.FOLDERS)  # each may use those before it
 # What operations may use besides.
 SHARED = (
@@ -22,6 +22,7 @@ SHARED = (
 ARROWS = {
     "simt": (),
     "dlkernels": ("simt",),
+    "training": ("dlkernels",),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
     "coursework": ("simt", "dlkernels", "cpulab"),
 }

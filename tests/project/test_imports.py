@@ -14,6 +14,7 @@ UNUSED = (
     "z3",
     "coursework",
     "cpulab",
+    "training",
     "matplotlib",
     "psutil",
     "IPython",

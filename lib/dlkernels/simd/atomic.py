@@ -3,8 +3,9 @@
     counter = np.zeros(1, np.int64)
     mine = fetch_add(counter, 0, 4)     # in any number of threads: nobody else gets the same four
 
-numba has them for GPUs only. These work in ``@njit`` functions on a CPU, for int32 and int64, and give all threads
-one order of events (LLVM's ``seq_cst``). In Python code they are ordinary statements, for one thread at a time.
+numba has them for GPUs only. These work in ``@njit`` functions on a CPU, for int32 and int64 (`fetch_add` for float32
+and float64, too), and give all threads one order of events (LLVM's ``seq_cst``). In Python code they are ordinary
+statements, for one thread at a time.
 Indices are not checked, and are not wrapped if negative.
 """
 
@@ -14,10 +15,12 @@ from numba.extending import intrinsic, overload
 
 from .memory import address_of
 
+WHOLE, FLOATS = (types.int32, types.int64), (types.float32, types.float64)
 
-def _check(name, array, index):
-    if not isinstance(array, types.Array) or array.dtype not in (types.int32, types.int64):
-        raise TypingError(f"{name} expects an array of int32 or int64, not {array}")
+
+def _check(name, array, index, dtypes=WHOLE):
+    if not isinstance(array, types.Array) or array.dtype not in dtypes:
+        raise TypingError(f"{name} expects an array of {' or '.join(map(str, dtypes))}, not {array}")
     if array.ndim != 1 or array.layout != "C" or not array.aligned or not array.mutable:
         raise TypingError(f"{name} expects a 1-D, C-contiguous array that may be written, not {array}")
     if not isinstance(index, types.Integer):
@@ -27,12 +30,13 @@ def _check(name, array, index):
 
 @intrinsic
 def _fetch_add(typingctx, array, i, value):
-    dtype = _check("fetch_add", array, i)
+    dtype = _check("fetch_add", array, i, WHOLE + FLOATS)
+    kind = "fadd" if dtype in FLOATS else "add"
 
     def emit(context, builder, signature, arguments):
         address = address_of(context, builder, array, arguments[0], i, arguments[1])
         change = context.cast(builder, arguments[2], value, dtype)
-        return builder.atomic_rmw("add", address, change, "seq_cst")
+        return builder.atomic_rmw(kind, address, change, "seq_cst")
 
     return dtype(array, i, value), emit
 
@@ -63,7 +67,11 @@ def _load(typingctx, array, i):
 
 
 def fetch_add(array, i, value):
-    """Add ``value`` to ``array[i]`` in one step; returns what was there before. int32 or int64, 1-D, C-contiguous."""
+    """Add ``value`` to ``array[i]`` in one step; returns what was there before. 1-D, C-contiguous.
+
+    For float32 and float64 the sum depends on the order in which threads come. On x86 it is a loop: read, add, and try
+    again where another thread has written meanwhile.
+    """
     old = array[i]
     array[i] += value
     return old

@@ -1,0 +1,370 @@
+"""Layers with their weights, as torch.nn has them: names, layouts, initialisations and state_dict are PyTorch's.
+
+A Module finds what it consists of in its own attributes: a `Parameter` is learned, any other Tensor is a buffer (kept
+and saved, not learned), a Module is a part. What is drawn at random comes from `generator`, a numpy.random.Generator
+that each layer with weights takes: the same seed gives the same network.
+"""
+
+import math
+
+import numpy as np
+
+from dlkernels import cuda
+from dlkernels.device import is_device_array
+
+from . import functional as F
+from .memory import draw, running_again
+from .tensor import Tensor, apply
+
+
+class Parameter(Tensor):
+    """A Tensor that is learned."""
+
+    def __init__(self, data):
+        super().__init__(data, requires_grad=True)
+
+
+class Module:
+    """A part of a network. Write `forward`; `module(x)` calls it."""
+
+    training = True
+
+    def __call__(self, *arguments, **named):
+        return self.forward(*arguments, **named)
+
+    def forward(self, *arguments):
+        raise NotImplementedError(f"{type(self).__name__} has no forward: write what it computes.")
+
+    def named_modules(self, prefix=""):
+        """("", itself), then all of its parts, with dots in the names of parts of parts."""
+        yield prefix, self
+        for name, part in vars(self).items():
+            if isinstance(part, Module):
+                yield from part.named_modules(f"{prefix}.{name}" if prefix else name)
+
+    def named_tensors(self):
+        """(name, Tensor) of all parameters and buffers. What two parts share comes with both names."""
+        for prefix, module in self.named_modules():
+            for name, x in vars(module).items():
+                if isinstance(x, Tensor):
+                    yield (f"{prefix}.{name}" if prefix else name), x
+
+    def named_parameters(self):
+        """(name, Parameter); what is shared comes once."""
+        seen = set()
+        for name, x in self.named_tensors():
+            if isinstance(x, Parameter) and x not in seen:
+                seen.add(x)
+                yield name, x
+
+    def parameters(self):
+        return [x for _, x in self.named_parameters()]
+
+    def buffers(self):
+        return [x for _, x in self.named_tensors() if not isinstance(x, Parameter)]
+
+    def state_dict(self):
+        """{name: NumPy array}: copies, which training on does not change."""
+        return {name: np.array(x.numpy()) for name, x in self.named_tensors()}
+
+    def load_state_dict(self, state):
+        """Write the arrays of a state_dict into this network's; names, shapes and dtypes have to be the same."""
+        mine = dict(self.named_tensors())
+        missing, unknown = sorted(mine.keys() - state.keys()), sorted(state.keys() - mine.keys())
+        if missing or unknown:
+            raise ValueError(f"the state is of another network: missing are {missing}, unknown are {unknown}.")
+        for name, x in mine.items():
+            array = np.asarray(state[name])
+            if array.shape != x.shape or array.dtype != x.dtype:
+                raise ValueError(f"{name} is {array.shape} {array.dtype}; expected {x.shape} {x.dtype}.")
+        for name, x in mine.items():
+            write(x, np.asarray(state[name]))
+
+    def train(self, mode=True):
+        """Dropout drops, and batch norm looks at its batch; `eval()` ends that. Returns the module."""
+        for _, module in self.named_modules():
+            module.training = mode
+        return self
+
+    def eval(self):
+        return self.train(False)
+
+    def to(self, target):
+        """Bring parameters and buffers to "cpu" or "cuda", or to a dtype ("float64"). Returns the module.
+
+        Do so before an optimizer has made its state.
+        """
+        for _, x in self.named_tensors():
+            x.data, x.grad, x.version = _brought(x.data, target), None, x.version + 1
+        return self
+
+    def zero_grad(self):
+        for x in self.parameters():
+            x.grad = None
+
+
+def write(x, array):
+    """Write a host array into a Tensor's own memory, wherever that is."""
+    if is_device_array(x.data):
+        x.data.copy_to_device(np.ascontiguousarray(array))
+    else:
+        x.data[...] = array
+    x.version += 1
+
+
+def _brought(array, target):
+    there = is_device_array(array)
+    if target == "cuda":
+        return array if there else cuda.to_device(np.ascontiguousarray(array))
+    host = array.copy_to_host() if there else array
+    if target == "cpu":
+        return host
+    host = host.astype(target) if host.dtype.kind == "f" else host
+    return cuda.to_device(host) if there else host
+
+
+def uniform(generator, bound, shape):
+    """A Parameter drawn evenly from -bound to bound, float32."""
+    return Parameter(checked(generator).uniform(-bound, bound, shape).astype(np.float32))
+
+
+def checked(generator):
+    if not isinstance(generator, np.random.Generator):
+        raise TypeError(f"generator is {generator!r}; expected numpy.random.default_rng(seed).")
+    return generator
+
+
+def constant(value, *shape):
+    return Parameter(np.full(shape, value, np.float32))
+
+
+# ---- layers ----------------------------------------------------------------------------------------------------------
+
+
+class Sequential(Module):
+    """One module after the other."""
+
+    def __init__(self, *modules):
+        for k, module in enumerate(modules):
+            setattr(self, str(k), module)
+
+    def __iter__(self):
+        return (part for part in vars(self).values() if isinstance(part, Module))
+
+    def forward(self, x):
+        for part in self:
+            x = part(x)
+        return x
+
+
+class Linear(Module):
+    """x weight^T + bias. weight: (out_features, in_features). Both from -1/sqrt(in_features) to 1/sqrt(in_features)."""
+
+    def __init__(self, in_features, out_features, bias=True, *, generator):
+        bound = 1 / math.sqrt(in_features)
+        self.weight = uniform(generator, bound, (out_features, in_features))
+        self.bias = uniform(generator, bound, out_features) if bias else None
+
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias)
+
+
+class Conv2d(Module):
+    """A convolution; see dlkernels.conv2d. Weights and bias are within 1/sqrt(numbers that a result sees)."""
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+                 *, generator):  # fmt: skip
+        kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
+        shape = (out_channels, in_channels // groups, *kernel)
+        bound = 1 / math.sqrt(math.prod(shape[1:]))
+        self.weight = uniform(generator, bound, shape)
+        self.bias = uniform(generator, bound, out_channels) if bias else None
+        self.options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+
+    def forward(self, x):
+        return F.conv2d(x, self.weight, self.bias, **self.options)
+
+
+class Activation(Module):
+    """An element-wise operation of the table, by its name: relu, gelu, silu, tanh, sigmoid, elu, leaky_relu."""
+
+    operation = None
+
+    def forward(self, x):
+        return apply(self.operation, x)
+
+
+class ReLU(Activation):
+    operation = "relu"
+
+
+class GELU(Activation):
+    operation = "gelu"
+
+
+class SiLU(Activation):
+    operation = "silu"
+
+
+class Tanh(Activation):
+    operation = "tanh"
+
+
+class Sigmoid(Activation):
+    operation = "sigmoid"
+
+
+class MaxPool2d(Module):
+    """The largest number of each window; see dlkernels.max_pool2d."""
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        self.arguments = kernel_size, stride, padding
+
+    def forward(self, x):
+        return F.max_pool2d_with_indices(x, *self.arguments)[0]
+
+
+class AvgPool2d(Module):
+    """The mean of each window; see dlkernels.avg_pool2d."""
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        self.arguments = kernel_size, stride, padding
+
+    def forward(self, x):
+        return F.avg_pool2d(x, *self.arguments)
+
+
+class Flatten(Module):
+    """(batch, channels, height, width) becomes (batch, features)."""
+
+    def forward(self, x):
+        return F.flatten(x)
+
+
+class LayerNorm(Module):
+    """Mean 0 and variance 1 along the last dimension, then weight and bias."""
+
+    def __init__(self, width, eps=1e-5):
+        self.weight, self.bias, self.eps = constant(1, width), constant(0, width), eps
+
+    def forward(self, x):
+        return F.layer_norm(x, self.weight, self.bias, self.eps)
+
+
+class RMSNorm(Module):
+    """Mean square 1 along the last dimension, then weight."""
+
+    def __init__(self, width, eps=None):
+        self.weight, self.eps = constant(1, width), eps
+
+    def forward(self, x):
+        return F.rms_norm(x, self.weight, self.eps)
+
+
+class Embedding(Module):
+    """A learned row for each of num_embeddings words; from a normal distribution. Whole numbers, any shape, to (..., width)."""
+
+    def __init__(self, num_embeddings, embedding_dim, *, generator):
+        self.weight = Parameter(checked(generator).normal(size=(num_embeddings, embedding_dim)).astype(np.float32))
+
+    def forward(self, words):
+        return F.embedding(words, self.weight)
+
+
+class Dropout(Module):
+    """In training each number is 0 with probability p, others are divided by 1 - p; after `eval()` nothing changes.
+
+    Each call draws a seed from the generator. Inside `checkpoint` the second run has the seeds of the first.
+    """
+
+    def __init__(self, p=0.5, *, generator):
+        self.p, self.generator = p, checked(generator)
+
+    def forward(self, x):
+        return F.dropout(x, self.p, seed=draw(self.generator)) if self.training and self.p else x
+
+
+class BatchNorm2d(Module):
+    """Mean 0 and variance 1 of each channel, then weight and bias; (batch, channels, height, width).
+
+    In training by the mean and variance of the batch, and running means of both are kept; after `eval()` by these.
+    Without PyTorch's num_batches_tracked.
+    """
+
+    def __init__(self, channels, eps=1e-5, momentum=0.1):
+        self.weight, self.bias, self.eps, self.momentum = constant(1, channels), constant(0, channels), eps, momentum
+        self.running_mean = Tensor(np.zeros(channels, np.float32))
+        self.running_var = Tensor(np.ones(channels, np.float32))
+
+    def forward(self, x):
+        mean, var = self.running_mean, self.running_var
+        if not self.training:
+            return F.batch_norm(x, mean, var, self.weight, self.bias, eps=self.eps)
+        result, *batch = F.batch_norm_with_statistics(x, self.weight, self.bias, self.eps)
+        if not running_again():
+            from dlkernels.normalization import running_statistics  # here: its kernels are loaded where they are used
+
+            arrays = [one.data for one in (mean, var, *batch)]
+            mean.data, var.data = running_statistics(*arrays, x.size // x.shape[1], self.momentum)
+        return result
+
+
+class LSTM(Module):
+    """Long short-term memory; weights within 1/sqrt(hidden_size). Shapes: see dlkernels.lstm.
+
+    Returns (output, (h_n, c_n)). state: (h0, c0), or None for zeros.
+    """
+
+    def __init__(self, input_size, hidden_size, num_layers=1, batch_first=False, *, generator):
+        self.layers, self.batch_first, bound = num_layers, batch_first, 1 / math.sqrt(hidden_size)
+        for layer in range(num_layers):
+            columns = hidden_size if layer else input_size
+            shapes = {"weight_ih": columns, "weight_hh": hidden_size, "bias_ih": None, "bias_hh": None}
+            for name, width in shapes.items():
+                shape = 4 * hidden_size if width is None else (4 * hidden_size, width)
+                setattr(self, f"{name}_l{layer}", uniform(generator, bound, shape))
+
+    def forward(self, x, state=None):
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        weights = [tuple(getattr(self, f"{name}_l{layer}") for layer in range(self.layers)) for name in names]
+        weights = [one[0] for one in weights] if self.layers == 1 else weights
+        output, h_n, c_n = F.lstm(x, *(state or (None, None)), *weights, batch_first=self.batch_first)
+        return output, (h_n, c_n)
+
+
+class MultiheadAttention(Module):
+    """Self-attention, (batch, steps, width) to the same. in_proj_weight: queries, keys, values, one below the other."""
+
+    def __init__(self, width, heads, is_causal=False, *, generator):
+        self.in_proj_weight = uniform(generator, math.sqrt(6 / (width + 3 * width)), (3 * width, width))
+        self.in_proj_bias = constant(0, 3 * width)
+        self.out_proj = Linear(width, width, generator=generator)
+        self.out_proj.bias = constant(0, width)
+        self.heads, self.is_causal = heads, is_causal
+
+    def weights(self):
+        return self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias
+
+    def forward(self, x):
+        return F.multi_head_attention(x, *self.weights(), self.heads, is_causal=self.is_causal)
+
+
+class TransformerBlock(Module):
+    """One pre-norm layer: x + attention(norm1(x)), then that + linear2(gelu(linear1(norm2(that)))).
+
+    Its weights have the names of torch.nn.TransformerEncoderLayer(norm_first=True). x: (batch, steps, width). Computed
+    by one operation of the table, without dropout.
+    """
+
+    def __init__(self, width, heads, hidden=None, is_causal=True, activation="gelu", *, generator):
+        hidden = 4 * width if hidden is None else hidden
+        self.self_attn = MultiheadAttention(width, heads, is_causal, generator=generator)
+        self.linear1 = Linear(width, hidden, generator=generator)
+        self.linear2 = Linear(hidden, width, generator=generator)
+        self.norm1, self.norm2 = LayerNorm(width), LayerNorm(width)
+        self.options = {"heads": heads, "is_causal": is_causal, "activation": activation}
+
+    def forward(self, x):
+        parts = (self.norm1, self.norm2, self.linear1, self.linear2)
+        norm1, norm2, up, down = ((part.weight, part.bias) for part in parts)
+        return F.transformer_block(x, *norm1, *self.self_attn.weights(), *norm2, *up, *down, **self.options)
