@@ -262,7 +262,7 @@ class RMSNorm(Module):
 
 
 class Embedding(Module):
-    """A learned row for each of num_embeddings words; from a normal distribution. Whole numbers, any shape, to (..., width)."""
+    """A learned row for each of num_embeddings words, from a normal distribution. words: whole numbers, any shape."""
 
     def __init__(self, num_embeddings, embedding_dim, *, generator):
         self.weight = Parameter(checked(generator).normal(size=(num_embeddings, embedding_dim)).astype(np.float32))
