@@ -12,13 +12,18 @@ tensor.py      a Tensor, its tape, backward              functional.py  the tabl
 modules.py     layers with their weights                 memory.py      what the tape keeps; checkpointing
 optimizers.py  SGD, Adam, AdamW, clipping                schedules.py   learning rates that change
 data.py        data sets, batches                        loop.py        fit: the loop around all of it
-precision.py   float16, and a scaled loss                checkpoint.py  a training's state in a file
+precision.py   float16, and a scaled loss                checkpoints.py  a training's state in a file
 """
 
+from . import checkpoints as checkpoints
+from . import data as data
 from . import functional as functional
 from . import modules as modules
+from .data import Loader
+from .loop import History, accuracy, fit
 from .memory import activation_bytes, checkpoint
 from .optimizers import SGD, Adam, AdamW, clip_grad_norm_
+from .precision import GradScaler, autocast
 from .schedules import CosineAnnealing, StepLR
 from .tensor import Tensor, apply, no_grad, record
 
@@ -27,12 +32,20 @@ __all__ = [
     "Adam",
     "AdamW",
     "CosineAnnealing",
+    "GradScaler",
+    "History",
+    "Loader",
     "StepLR",
     "Tensor",
+    "accuracy",
     "activation_bytes",
     "apply",
+    "autocast",
     "checkpoint",
+    "checkpoints",
     "clip_grad_norm_",
+    "data",
+    "fit",
     "functional",
     "modules",
     "no_grad",

@@ -90,7 +90,7 @@ class _Later:
     """What a node of a checkpoint keeps: a promise."""
 
     def __init__(self, part, number):
-        self.part, self.number = part, number
+        self.part, self.number, self.held = part, number, part.inputs
 
     def __call__(self):
         return self.part.get(self.number)
@@ -115,7 +115,8 @@ def activation_bytes(*tensors):
     nodes = {node for tensor in tensors for node in tape(tensor)}
     for node in nodes:
         leaves |= {_block(x.data)[0] for x, _ in filter(None, node.inputs) if isinstance(x, Tensor)}
-        kept = node.kept.part.inputs if isinstance(node.kept, _Later) else (node.kept or {}).values()
+        kept = getattr(node.kept, "held", node.kept) or {}
+        kept = kept.values() if isinstance(kept, dict) else kept
         memory |= dict(_block(array) for array in _arrays(kept))
     return sum(count for where, count in memory.items() if where not in leaves)
 

@@ -25,6 +25,7 @@ from dlkernels.layouts import as_host, copy
 
 _recording = ContextVar("recording", default=True)
 saving = ContextVar("saving", default=None)  # None, or what a node keeps -> a function that returns it (memory.py)
+rounding = ContextVar("rounding", default=None)  # None, or what results and gradients pass through (precision.py)
 
 
 class Tensor:
@@ -188,7 +189,9 @@ def apply(name, *arguments, **named):
             raise TypeError(f"{name} of tensors takes no {word}; expected a call that returns nothing but its results.")
     function = getattr(dlkernels, name)
     arrays, others = [data_of(x) for x in arguments], {key: data_of(x) for key, x in named.items()}
-    result = function(*arrays, **others)
+    result, half = function(*arrays, **others), rounding.get()
+    if half:
+        result = (half.result(result[0]), *result[1:]) if isinstance(result, tuple) else half.result(result)
     wanted = _wanted(_signature(function).bind(*arguments, **named).arguments) if _recording.get() else {}
     if not wanted:
         return record(name, result)
@@ -196,7 +199,8 @@ def apply(name, *arguments, **named):
 
     def backward(grad, kept):
         found = implementations.gradients(name, grad, kept)
-        return [found[argument] if k is None else found[argument][k] for argument, k in places]
+        found = [found[argument] if k is None else found[argument][k] for argument, k in places]
+        return [half.gradient(grad) for grad in found] if half else found
 
     return record(name, result, wanted.values(), backward, kept)
 
