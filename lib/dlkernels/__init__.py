@@ -43,6 +43,9 @@ FOLDERS = {
         scaled_dot_product_attention_backward sinusoidal_encoding softmax softmax_backward transformer_block
         transformer_block_backward
     """,
+    "optim": """
+        adam adamw clip_grad_norm sgd
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
