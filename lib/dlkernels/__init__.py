@@ -50,6 +50,9 @@ FOLDERS = {
         cross_entropy cross_entropy_backward cross_entropy_backward_from_lse cross_entropy_with_lse mse_loss
         mse_loss_backward
     """,
+    "optim": """
+        adam adamw clip_grad_norm sgd
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
