@@ -43,6 +43,9 @@ FOLDERS = {
         scaled_dot_product_attention_backward sinusoidal_encoding softmax softmax_backward transformer_block
         transformer_block_backward
     """,
+    "normalization": """
+        batch_norm batch_norm_backward batch_norm_backward_from_statistics batch_norm_with_statistics
+    """,
     "optim": """
         adam adamw clip_grad_norm sgd
     """,
