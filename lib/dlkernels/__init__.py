@@ -50,6 +50,12 @@ FOLDERS = {
         cross_entropy cross_entropy_backward cross_entropy_backward_from_lse cross_entropy_with_lse mse_loss
         mse_loss_backward
     """,
+    "normalization": """
+        batch_norm batch_norm_backward batch_norm_backward_from_statistics batch_norm_with_statistics
+    """,
+    "optim": """
+        adam adamw clip_grad_norm sgd
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 

@@ -34,6 +34,8 @@ their names, and results, by theirs (`results`). So a tape differentiates any op
     kept = keep("attention_with_sums", (out, sums), q, k, v)      # {"q": q, ..., "result": out, "sums": sums, ...}
     gradients("attention_with_sums", (grad, None), kept)          # {"q": ..., "k": ..., "v": ...}
 
+Results that are written into arguments, as an optimiser's, are `Several`: the last of what `prepare` returns.
+
 grad has the shape and dtype of the result; of an operation with several `results` it is a tuple, one for each, None
 for zeros. A gradient has the shape and dtype of its argument: what was broadcast is summed. An argument that is a tuple
 of arrays, as the weights of several layers, has a tuple of gradients. None, numbers, names, arrays of whole numbers and
@@ -59,6 +61,19 @@ from .layouts import as_host, contiguous, copy
 
 DEVICES = ("cpu", "gpu")
 LIBRARY = Path(__file__).resolve().parent.parent
+
+
+class Several(tuple):
+    """Arrays that are one argument of a rung, or the results into which it writes: each an array, a tuple, or None."""
+
+    @property
+    def arrays(self):
+        """All of them, one after the other."""
+        return [each for one in self for each in (one if isinstance(one, tuple) else (one,)) if each is not None]
+
+    @property
+    def dtype(self):
+        return self.arrays[0].dtype
 
 
 @dataclass(frozen=True)
@@ -268,20 +283,29 @@ def run(rung, arguments):
     _check_capability(rung)
     there = [_on_device(x) for x in arguments]
     result, out = rung.function(*there), arguments[-1]
-    stays = any(is_device_array(x) for x in arguments)
+    stays = _in_device_memory(arguments)
     if result is not there[-1]:
         if stays:
             return result
         return _home(result)
-    if not stays:
-        out[...] = result.copy_to_host()
-    elif result is not out:
-        copy(result, out)
+    for one, place in zip(result.arrays, out.arrays, strict=True) if type(out) is Several else ((result, out),):
+        if not stays:
+            place[...] = one.copy_to_host()
+        elif one is not place:
+            copy(one, place)
     return out
+
+
+def _in_device_memory(arguments):
+    """Whether a call on these prepared arguments belongs to the GPU."""
+    last = arguments[-1]
+    return any(map(is_device_array, last.arrays if type(last) is Several else arguments))
 
 
 def _on_device(x):
     """An argument as a GPU rung takes it."""
+    if type(x) is Several:
+        return Several(tuple(map(_on_device, one)) if isinstance(one, tuple) else _on_device(one) for one in x)
     if is_device_array(x):
         return contiguous(x)
     return cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x
@@ -304,7 +328,7 @@ def _check_capability(rung):
 def call(name, *args):
     """Prepare `args` and run the public rung for them: on the GPU for device arrays, else on the CPU."""
     arguments = _OPERATIONS[name].prepare(*args)
-    device = "gpu" if any(is_device_array(x) for x in arguments) else "cpu"
+    device = "gpu" if _in_device_memory(arguments) else "cpu"
     return run(public_rung(name, device, arguments[-1].dtype), arguments)
 
 

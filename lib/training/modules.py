@@ -106,7 +106,7 @@ class Module:
 def write(x, array):
     """Write a host array into a Tensor's own memory, wherever that is."""
     if is_device_array(x.data):
-        x.data.copy_to_device(np.ascontiguousarray(array))
+        x.data.copy_to_device(np.asarray(array, order="C"))
     else:
         x.data[...] = array
     x.version += 1
@@ -115,7 +115,7 @@ def write(x, array):
 def _brought(array, target):
     there = is_device_array(array)
     if target == "cuda":
-        return array if there else cuda.to_device(np.ascontiguousarray(array))
+        return array if there else cuda.to_device(np.asarray(array, order="C"))
     host = array.copy_to_host() if there else array
     if target == "cpu":
         return host
@@ -262,7 +262,7 @@ class RMSNorm(Module):
 
 
 class Embedding(Module):
-    """A learned row for each of num_embeddings words; from a normal distribution. Whole numbers, any shape, to (..., width)."""
+    """A learned row for each of num_embeddings words, from a normal distribution. words: whole numbers, any shape."""
 
     def __init__(self, num_embeddings, embedding_dim, *, generator):
         self.weight = Parameter(checked(generator).normal(size=(num_embeddings, embedding_dim)).astype(np.float32))

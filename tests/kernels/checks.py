@@ -13,8 +13,13 @@ from simt import policy
 
 
 def arrays_of(x):
-    """The results of an operation, one or several, as a tuple; those in a tuple of their own one after the other."""
-    return tuple(each for one in x for each in arrays_of(one)) if isinstance(x, tuple) else (x,)
+    """The results of an operation, one or several, as a tuple; those in a tuple of their own one after the other.
+
+    None, in the place of a result that a call has not, is left out.
+    """
+    if isinstance(x, tuple):
+        return tuple(each for one in x if one is not None for each in arrays_of(one))
+    return (x,)
 
 
 def mapped(change, x):
@@ -104,12 +109,17 @@ def check(function, operation, arguments, device=False, **options):
             len(results) > 1 and np.asarray(expected).dtype.kind == "i"
         )  # beside numbers, such as where they stand
         compare(got, expected, most, expected.dtype if indices else dtype, f"{name}{shapes_of(arguments)}")
-    changed = options.get("out")
+    changed = arrays_of(options.get("out"))
     for number, (x, kept) in enumerate(zip(arrays_of(given), arrays_of(before), strict=True)):
-        if isinstance(kept, np.ndarray) and x is not changed:
+        if isinstance(kept, np.ndarray) and not any(x is one for one in changed):
             now = x.copy_to_host() if device else x
             np.testing.assert_array_equal(now, kept, err_msg=f"{name} changed its argument {number}")
     return came
+
+
+def is_out(came, out):
+    """Whether what came is what was given as `out`: the array, or all of a tuple."""
+    return all(one is place for one, place in zip(arrays_of(came), arrays_of(out), strict=True))
 
 
 def engine_for(operation):

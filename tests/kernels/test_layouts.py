@@ -14,7 +14,7 @@ from dlkernels.device import is_device_array
 from dlkernels.device import name as device_name
 from dlkernels.examples import LAYOUTS, Draw
 
-from .checks import check, on_device, results_dtype, seed_of, takes_out
+from .checks import check, is_out, mapped, on_device, results_dtype, seed_of, takes_out
 
 pytestmark = pytest.mark.rotates
 #: Each day one layout of each operation, on the host and on the device.
@@ -48,8 +48,8 @@ def test_on_the_host(operation, layout):
             arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype, layout=layout)
             result = check(function, operation, arguments)
             if takes_out(operation) and layout != "read-only":
-                out = Draw(str(result.dtype), layout).array(*result.shape)
-                assert check(function, operation, arguments, out=out) is out
+                out = mapped(lambda x, layout=layout: Draw(str(x.dtype), layout).array(*x.shape), result)
+                assert is_out(check(function, operation, arguments, out=out), out)
 
 
 def has_gpu_rung(operation, dtype):
@@ -74,8 +74,8 @@ def test_on_the_device(operation, layout):
             arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype)
             result = check(function, operation, arguments, order)
             if takes_out(operation):
-                room = on_device(Draw(str(result.dtype)).array(*result.shape), order[0])
-                assert check(function, operation, arguments, order, out=room) is room
+                room = mapped(lambda x, order=order: on_device(Draw(str(x.dtype)).array(*x.shape), order[0]), result)
+                assert is_out(check(function, operation, arguments, order, out=room), room)
 
 
 def refused_with_a_sentence(function, arguments):
@@ -97,7 +97,7 @@ def test_what_is_mixed_is_refused_with_a_sentence(operation):
     if "out" in inspect.signature(function).parameters and implementations.of(operation.name, "gpu"):
         result = function(*arguments)
         with pytest.raises(ValueError, match=r"out in device memory.*expected all in one place"):
-            function(*arguments, out=on_device(result))
+            function(*arguments, out=mapped(on_device, result))
 
 
 @operations()

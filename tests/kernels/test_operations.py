@@ -20,7 +20,7 @@ from dlkernels.device import name as device_name
 from dlkernels.examples import LAYOUTS, Draw
 from simt import Unsupported
 
-from .checks import arrays_of, check, dtypes_for, mapped, seed_of, takes_out
+from .checks import arrays_of, check, dtypes_for, is_out, mapped, seed_of, takes_out
 
 OPERATIONS = implementations.OPERATIONS
 ROWS = implementations.everything()
@@ -80,8 +80,8 @@ def test_shapes(row):
             arguments = examples.make(shape, seed, dtype=dtype)
             result = check(row, operation, arguments)
             if with_out and takes_out(operation):
-                out = np.full_like(result, 7)
-                assert check(row, operation, arguments, out=out) is out
+                out = mapped(lambda x: np.full_like(x, 7), result)
+                assert is_out(check(row, operation, arguments, out=out), out)
 
 
 @rows()
@@ -96,8 +96,8 @@ def test_layouts(row):
         arguments = examples.make(shape, seed_of(shape, layout), dtype=dtype, layout=layout)
         result = check(row, operation, arguments)
         if with_out and takes_out(operation):
-            room = Draw(str(result.dtype), layout, seed=1).array(*result.shape)
-            assert check(row, operation, arguments, out=room) is room
+            room = mapped(lambda x, layout=layout: Draw(str(x.dtype), layout, seed=1).array(*x.shape), result)
+            assert is_out(check(row, operation, arguments, out=room), room)
 
 
 @rows()
@@ -150,16 +150,34 @@ def test_in_place(row):
     operation = OPERATIONS[row.operation]
     if not operation.examples.in_place:
         pytest.skip("not in place")
-    for dtype in dtypes_for(row):
-        shape = max(shapes_for(row, operation.examples.shapes), key=np.prod)
-        arguments = operation.examples.make(shape, dtype=dtype)
+    shape = max(shapes_for(row, operation.examples.shapes), key=np.prod)
+    for dtype, seed in itertools.product(dtypes_for(row), range(operation.examples.seeds)):
+        arguments = operation.examples.make(shape, seed, dtype=dtype)
         expected = row(*arguments)
+        if operation.results:
+            several_in_place(row, operation, arguments, expected)
+            continue
         for place, x in enumerate(arguments):
             if isinstance(x, np.ndarray) and x.shape == expected.shape:
                 target = x.copy()
                 changed = (*arguments[:place], target, *arguments[place + 1 :])
                 assert row(*changed, out=target) is target
                 np.testing.assert_array_equal(target, expected)
+
+
+def several_in_place(row, operation, arguments, expected):
+    """Each result goes into the argument of its name; another one, and one that has no argument, is new."""
+    named = inspect.signature(operation.function).bind(*arguments).arguments
+    replaced = {name: mapped(np.copy, named[name]) for name in operation.results if named.get(name) is not None}
+    out = tuple(
+        replaced.get(name) if of is not None else None for name, of in zip(operation.results, expected, strict=True)
+    )
+    came = row(**(named | replaced), out=out)
+    assert replaced
+    for one, right, place in zip(came, expected, out, strict=True):
+        assert one is right is None or place is None or is_out(one, place)
+        for got, wanted in zip(arrays_of(one), arrays_of(right), strict=True):
+            np.testing.assert_array_equal(got, wanted)
 
 
 @rows("gpu")

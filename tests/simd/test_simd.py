@@ -1,5 +1,6 @@
 """The vector intrinsics: right values, the instructions they promise, and errors that help."""
 
+import math
 import os
 import platform
 import re
@@ -91,6 +92,7 @@ def every_operation(a, b, c, out):
     store(out, 8 * n, broadcast(c[1]))
     store(out, 9 * n, 2 * x + 0.5)
     store(out, 10 * n, maximum(x, 0))
+    store(out, 11 * n, math.sqrt(x * x))
     return reduce_add(x)
 
 
@@ -98,12 +100,12 @@ def every_operation(a, b, c, out):
 def test_arithmetic_lane_by_lane(dtype):
     n = simd.vector_width(dtype)
     x, y, z = np.random.default_rng(0).standard_normal((3, n)).astype(dtype)
-    out = np.zeros((11, n), dtype)
+    out = np.zeros((12, n), dtype)
     total = every_operation(x, y, z, out)
     wide = [v.astype("float64") for v in (x, y, z)]
     expected = [
         x + y, x - y, x * y, x / y, -x, wide[0] * wide[1] + wide[2], np.maximum(x, y), np.minimum(x, y),
-        np.full(n, z[1]), 2 * x + np.asarray(0.5, dtype), np.maximum(x, 0),
+        np.full(n, z[1]), 2 * x + np.asarray(0.5, dtype), np.maximum(x, 0), abs(x),
     ]  # fmt: skip
     tolerance = 4 * np.finfo(dtype).eps
     for row, right in zip(out, expected, strict=True):
@@ -116,7 +118,7 @@ def test_extremes_as_numpy(dtype):
     n = simd.vector_width(dtype)
     special = np.array([np.nan, np.inf, -np.inf, -0.0], dtype)
     x, y = np.resize(special, n), np.resize(special[::-1], n)
-    out = np.zeros((11, n), dtype)
+    out = np.zeros((12, n), dtype)
     with np.errstate(all="ignore"):
         every_operation(x, y, x, out)
         np.testing.assert_array_equal(out[6], np.maximum(x, y))

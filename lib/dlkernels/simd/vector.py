@@ -1,5 +1,6 @@
 """The vector type: one register of float32 or float64, with arithmetic lane by lane."""
 
+import math
 import operator
 
 from llvmlite import ir
@@ -249,6 +250,20 @@ _overload_operator(operator.add, "fadd")
 _overload_operator(operator.sub, "fsub")
 _overload_operator(operator.mul, "fmul")
 _overload_operator(operator.truediv, "fdiv")
+
+
+_root = _elementwise(lambda builder, kind, v: call_llvm(builder, f"sqrt.{suffix(kind)}", v.type, [v]))
+
+
+@intrinsic
+def _square_root(typingctx, v):
+    return _root(v)
+
+
+@overload(math.sqrt)
+def _choose_square_root(v):
+    if isinstance(v, VectorType):
+        return lambda v: _square_root(v)
 
 
 @intrinsic

@@ -1,0 +1,125 @@
+"""The norm of all gradients and their clipping, on the CPU.
+
+The ladder of clip_grad_norm          what the rung adds
+    clip_grad_norm_passes     NumPy: squares, then their sum, array by array; then each array times the factor
+    clip_grad_norm_compiled   the sum without an array of squares, in float64
+    clip_grad_norm_team       all arrays in one call: the sum of each block by itself, in vectors; the sums of blocks
+                              are added in their order, so no bit depends on which thread had which
+
+Where no clipping is needed and the gradients are their own result, the second pass is left out.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .. import team
+from ..implementations import implementation
+from ..simd import lanes, load, store
+from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
+from ..simd.line import memory_at
+from ..team import share
+from .cpu import ALONE, block_of, flat, table
+from .groups import as_tuple
+
+
+def _arrays(grads, results):
+    """[(a gradient as a line, the array for its result), ...] of those that have elements."""
+    return [(flat(g), out) for g, out in zip(grads, as_tuple(results[1]), strict=True) if g.size]
+
+
+def _factor(norm, most):
+    """What all gradients are multiplied by. NaN where the norm is: min(1, NaN) would be 1."""
+    factor = most / (norm + 1e-6)
+    return 1.0 if factor > 1 else factor
+
+
+def _two_passes(squares, scale, most, grads, results):
+    """The norm by squares(line), then each array by scale(line, factor, where)."""
+    pairs = _arrays(grads, results)
+    norm = math.sqrt(sum(float(squares(g)) for g, _ in pairs))
+    results[0][...] = norm
+    factor = results.dtype.type(_factor(norm, most))
+    for g, out in pairs:
+        scale(g.reshape(out.shape), factor, out)
+    return results
+
+
+@implementation("clip_grad_norm", "cpu", adds="NumPy: an array of squares, and its sum; then each array times a factor")
+def clip_grad_norm_passes(most, grads, results):
+    return _two_passes(lambda g: np.square(g, dtype=np.float64).sum(), np.multiply, most, grads, results)
+
+
+@inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
+def _squares(line, first, last):
+    """The sum of squares, in float64: in vectors, since it may be added up in any order, the same one each time."""
+    total = 0.0
+    for i in range(first, last):
+        total += np.float64(line[i]) * np.float64(line[i])
+    return total
+
+
+@njit(cache=True)
+def _squares_compiled(line):
+    return _squares(line, 0, line.size)
+
+
+@implementation("clip_grad_norm", "cpu", adds="the sum of squares in one pass, without an array of them")
+def clip_grad_norm_compiled(most, grads, results):
+    return _two_passes(_squares_compiled, np.multiply, most, grads, results)
+
+
+@inner_njit()
+def _squares_part(arguments, task, who):
+    rows, like, sums = arguments
+    row, first, last = block_of(rows, task)
+    sums[task] = _squares(memory_at(rows[row, 2], like), first, last)
+
+
+@inner_njit()
+def _scale_part(arguments, task, who):
+    rows, like, factor = arguments
+    row, i, last = block_of(rows, task)
+    line, out, width = memory_at(rows[row, 2], like), memory_at(rows[row, 3], like), lanes(like)
+    while i + width <= last:
+        store(out, i, load(line, i) * factor)
+        i += width
+    while i < last:
+        out[i] = line[i] * factor
+        i += 1
+
+
+@cached_njit(error_model="numpy")
+def _squares_shared(rows, tasks, like, sums, threads, least, team):
+    share(_squares_part, (rows, like, sums), tasks, threads, least, team)
+
+
+@cached_njit(error_model="numpy")
+def _scale_shared(rows, tasks, like, factor, threads, least, team):
+    share(_scale_part, (rows, like, factor), tasks, threads, least, team)
+
+
+@implementation(
+    "clip_grad_norm",
+    "cpu",
+    adds="all arrays in one call; a sum for each block, added in their order; no second pass where none is needed",
+    public=True,
+)
+def clip_grad_norm_team(most, grads, results):
+    rows, tasks, back, alive = table((grads,), results[1:])
+    sums, like = np.zeros(tasks), np.empty(0, results.dtype)
+    size = int(rows[:, 0].sum()) if tasks else 0
+    threads, members = 1 if size < ALONE else team.size(), team.members()
+    if tasks:
+        _squares_shared(rows, tasks, like, sums, threads, size // 16, members)
+    norm = math.sqrt(sum(sums.tolist()))  # one after the other, on any number of threads
+    results[0][...] = norm
+    factor = results.dtype.type(_factor(norm, most))
+    if tasks and not (factor == 1 and (rows[:, 2] == rows[:, 3]).all()):
+        _scale_shared(rows, tasks, like, factor, threads, size // 16, members)
+    for place, line in back:
+        place[...] = line
+    del alive
+    return results
