@@ -301,6 +301,20 @@ def test_times_come_from_a_table_and_show_in_all_reports(graded):
     assert row["late"]["due"] == "2026-11-20T23:59:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026/11/28 3:45:12 PM GMT+2", "13:45:12"),
+        ("2026/11/28 3:45:12 PM GMT", "15:45:12"),
+        ("2026/11/28 3:45:12 AM GMT-10", "13:45:12"),
+        ("2026/11/28 3:45:12 PM GMT+5:30", "10:15:12"),
+        ("2026-11-28T15:45:12+02:00", "13:45:12"),
+    ],
+)
+def test_a_time_is_read_as_a_form_writes_it(text, utc):
+    assert late.moment("form.csv", text) == datetime.fromisoformat(f"2026-11-28T{utc}+00:00")
+
+
 def test_moodles_worksheet_says_when_work_was_handed_in(tmp_path):
     (tmp_path / "w.csv").write_text(
         'Identifier,Full name,Email address,Last modified (submission)\nParticipant 12,Anna Ant,a@x,"Friday, 20 November 2026, 10:15 PM"\n'

@@ -38,7 +38,8 @@ from ..results import whole
 
 FILE, TIMES = "policy.toml", "submitted.json"
 _NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf, "regrade_days": math.inf}
-_MOODLE_TIME = "%A, %d %B %Y, %I:%M %p"
+_MOODLE_TIME, _FORMS_TIME = "%A, %d %B %Y, %I:%M %p", "%Y/%m/%d %I:%M:%S %p GMT%z"
+_ZONE = re.compile(r"GMT(?:([+-])(\d{1,2})(?::(\d\d))?)?$")  # a form of Google's writes GMT+2
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def read_times(path):
 
 def moment(path, text):
     """The time that a text of the file `path` names; BadSubmissions if it names none."""
-    for form in (None, _MOODLE_TIME):
+    text = _ZONE.sub(lambda m: f"GMT{m[1] or '+'}{int(m[2] or 0):02d}{m[3] or '00'}", text)
+    for form in (None, _MOODLE_TIME, _FORMS_TIME):
         try:
             when = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
         except ValueError:
