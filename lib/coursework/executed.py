@@ -8,6 +8,7 @@ LLVM writes a loop out.
 
 import ctypes
 import re
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -28,43 +29,67 @@ _ONE_BY_ONE = re.compile(r"call (.*)@llvm\.(vector\.reduce\.fadd|masked\.gather|
 _NAME = r'%(?:"[^"]+"|[-\w.$]+)'
 _ASSIGNED = re.compile(rf"({_NAME}) = (.*)")
 _TO_FLOATING = re.compile(r"= [su]itofp ")
-_LOADED = re.compile(r"load (?:<\d+ x )?i(?:16|32|64)\b")
+_LOADED = re.compile(r"^load (?:<\d+ x )?i(?:16|32|64)\b|^(?:tail )?call <\d+ x i(?:16|32|64)>")
 _STORED = re.compile(rf"store (?:<\d+ x )?i(?:16|32|64)>? ({_NAME})")
 _PRODUCT = re.compile(r"(?:mul|shl) (?:nuw |nsw )*(?:<(\d+) x )?i\d+")
+_TO_FUNCTION = re.compile(r'(?:call|define|invoke) .*?@("[^"]+"|[-\w.$]+)\(')
+_RETURNED = re.compile(rf"ret \S+ ({_NAME})$")
+_BESIDE = ("NRT_", "cfunc.", "_ZN7cpython")  # what numba puts around a function: it stores sizes, not numbers
 
 
 def integer_products(lines):
     """{number of a line: lanes} of the integer multiplications that floating-point numbers are made of later.
 
-    Followed backwards from each conversion, through all that computes; where a number comes out of memory, through all
-    integers that the function stores. Indices are not among them: no floating-point number is made of an address.
+    Followed backwards from each conversion, through all that computes, to the arguments of calls and what is returned; where a
+    number comes out of memory, through all integers that are stored. Indices are not among them: no floating-point number is
+    made of an address.
     """
-    found, begun = {}, 0
-    ends = [i for i, line in enumerate(lines) if line == "}"]
-    for end in ends:
-        found |= _products_of(range(begun, end), lines)
-        begun = end
-    return found
-
-
-def _products_of(numbers, lines):
-    made = {match[1]: (i, match[2]) for i in numbers if (match := _ASSIGNED.match(lines[i]))}
-    stored = [match[1] for i in numbers if (match := _STORED.match(lines[i]))]
-    waiting = [name for i in numbers if _TO_FLOATING.search(lines[i]) for name in re.findall(_NAME, lines[i])[1:]]
+    made, takes, given, returned, stored, waiting, function = {}, {}, defaultdict(list), defaultdict(list), [], [], ""
+    for number, line in enumerate(lines):
+        to = _TO_FUNCTION.search(line)
+        if line.startswith("define "):
+            function = to[1]
+            takes |= {(function, names[-1]): place for place, names in enumerate(_names_given(line, to.end())) if names}
+        elif to:
+            given[to[1]].append((function, _names_given(line, to.end())))
+        if match := _ASSIGNED.match(line):
+            made[function, match[1]] = number, match[2]
+        if match := _RETURNED.match(line):
+            returned[function].append((function, match[1]))
+        if (match := _STORED.match(line)) and not function.startswith(_BESIDE):
+            stored.append((function, match[1]))
+        if _TO_FLOATING.search(line):
+            waiting += [(function, name) for name in re.findall(_NAME, line)[1:]]
     seen, found = set(), {}
     while waiting:
-        name = waiting.pop()
-        if name in seen or name not in made:
+        one = here, _ = waiting.pop()
+        if one in seen:
             continue
-        seen.add(name)
-        number, text = made[name]
-        if _LOADED.match(text):
-            waiting += stored
+        seen.add(one)
+        if one in takes:  # an argument: what each call gives there
+            waiting += [(by, n) for by, names in given[here] if takes[one] < len(names) for n in names[takes[one]]]
+        if one not in made:
+            continue
+        number, text = made[one]
+        if text.startswith("load ") or "@llvm.masked." in text:  # its address is not followed
+            waiting += stored if _LOADED.search(text) else ()
             continue
         if product := _PRODUCT.match(text):
             found[number] = int(product[1] or 1)
-        waiting += re.findall(_NAME, text)
+        to = _TO_FUNCTION.search(text)
+        waiting += [*((here, other) for other in re.findall(_NAME, text)), *(returned[to[1]] if to else ())]
     return found
+
+
+def _names_given(line, begin):
+    """The names in each argument of a call, or of the first line of a function, whose arguments begin there."""
+    depth, names = 0, [""]
+    for sign in line[begin:]:
+        depth += (sign in "([{<") - (sign in ")]}>")
+        if depth < 0:
+            break
+        names = [*names, ""] if sign == "," and not depth else [*names[:-1], names[-1] + sign]
+    return [re.findall(_NAME, text) for text in names]
 
 
 @dataclass

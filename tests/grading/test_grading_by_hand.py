@@ -276,7 +276,9 @@ def test_no_penalty_is_ever_more_than_the_points(tmp_path):
         ("free_days = -1", "free_days is -1"),
         ('of = "all"', "of is 'all'"),
         ('zone = "Mars/Base"', "no time zone 'Mars/Base'"),
-        ("[due]\n07 = 2026-11-20", "07 is due datetime.date"),
+        ("[due]\n07 = 2026-11-20", r"\[due\]: 07 is datetime.date"),
+        ("[feedback]\n07 = 2026-11-20", r"\[feedback\]: 07 is datetime.date"),
+        ("regrade_days = 7", r"regrade_days count from a date in \[feedback\]"),
         ("[due]\nseven = 2026-11-20T12:00:00", "'seven' is no exercise"),
         ("[extensions]\nanna = 3", "the extension of anna should be like 07 = 3"),
     ],
@@ -299,6 +301,20 @@ def test_times_come_from_a_table_and_show_in_all_reports(graded):
     assert row["late"]["due"] == "2026-11-20T23:59:00+00:00"
 
 
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026/11/28 3:45:12 PM GMT+2", "13:45:12"),
+        ("2026/11/28 3:45:12 PM GMT", "15:45:12"),
+        ("2026/11/28 3:45:12 AM GMT-10", "13:45:12"),
+        ("2026/11/28 3:45:12 PM GMT+5:30", "10:15:12"),
+        ("2026-11-28T15:45:12+02:00", "13:45:12"),
+    ],
+)
+def test_a_time_is_read_as_a_form_writes_it(text, utc):
+    assert late.moment("form.csv", text) == datetime.fromisoformat(f"2026-11-28T{utc}+00:00")
+
+
 def test_moodles_worksheet_says_when_work_was_handed_in(tmp_path):
     (tmp_path / "w.csv").write_text(
         'Identifier,Full name,Email address,Last modified (submission)\nParticipant 12,Anna Ant,a@x,"Friday, 20 November 2026, 10:15 PM"\n'
@@ -310,6 +326,99 @@ def test_moodles_worksheet_says_when_work_was_handed_in(tmp_path):
     (tmp_path / "w.csv").write_text("student,submitted\nanna,yesterday\n")
     with pytest.raises(BadSubmissions, match="'yesterday' is no time"):
         late.read_times(tmp_path / "w.csv")
+
+
+# regrade requests -------------------------------------------------------------------------------------------------------
+
+ASKED = "submitted,student,exercise,task,reason\n"
+WINDOW = "regrade_days = 7\n[feedback]\n07 = 2026-11-27T08:00:00+00:00\n"
+
+
+def asked(folder):
+    """student -> [(task, state), ...] of a class that asked."""
+    rows = json.loads((folder / "grades.json").read_text())
+    return {row["student"]: [(r["task"], r["state"]) for r in row["requests"]] for row in rows if row["requests"]}
+
+
+def test_a_request_is_listed_beside_the_feedback_and_answered_by_hand(graded):
+    text = ASKED + ',ben,07,07-add,"the last <b>block</b>\nis right"\n,anna,07,,I was ill.\n'
+    for _ in range(2):
+        folder, _, said = graded(requests=text)
+        assert f"Regrade requests: 2 open: {folder / 'requests.html'}" in said
+        assert asked(folder) == {"anna": [("", "open")], "ben": [("07-add", "open")]}
+    page = (folder / "requests.html").read_text()
+    assert "<pre>the last &lt;b&gt;block&lt;/b&gt;\nis right</pre>" in page
+    assert "<code>ben,07,07-add,,,regrade: </code>" in page
+    assert page.count("<h3>07-add, results: 0 of 3") == 1  # ben's
+    assert page.count("<h3>07-add, results: 3 of 3") == 1  # among all of anna's
+    mine = (folder / "feedback" / "ben.html").read_text()
+    assert "is right. It is not answered yet." in mine
+    answers = overrides.HEADER + 'ben,07,07-add,,2,"regrade: so it is, but for n = 0"\nanna,07,,,,Regrade: stands\n'
+    for _ in range(2):
+        folder, rows, said = graded(requests=text, overrides=answers)
+        assert f"Regrade requests: 2 answered: {folder / 'requests.html'}" in said
+        assert (rows["ben"]["final"], rows["ben"]["comment"]) == ("2", "07-add: regrade: so it is, but for n = 0")
+        assert (folder / "requests.csv").read_text() == text
+    mine = (folder / "feedback" / "ben.html").read_text()
+    assert "By hand: 2 in the place of 0." in mine
+    assert "You asked for a regrade: the last &lt;b&gt;block&lt;/b&gt;\nis right.</p>" in mine
+    assert "regrade: so it is, but for n = 0" in mine
+    assert "You asked for a regrade: I was ill." in (folder / "feedback" / "anna.md").read_text().replace("\\", "")
+    (folder / "requests.csv").unlink()
+    graded()
+    assert not (folder / "requests.html").exists()
+
+
+def test_a_comment_is_an_answer_only_if_it_says_so_and_is_taken(graded):
+    lines = "ben,07,07-add,,,see me about regrade: guards\nben,07,07-launch,,99,regrade: all of it\n"
+    ask = ASKED + ",ben,07,07-add,why\n,ben,07,07-launch,why\n"
+    folder, _, said = graded(requests=ask, overrides=overrides.HEADER + lines)
+    assert asked(folder) == {"ben": [("07-add", "open"), ("07-launch", "open")]}
+    assert any("99 points for 07-launch, which has" in line for line in said)
+
+
+def test_what_is_no_request_of_this_class_is_told_and_the_others_count(graded):
+    lines = ",zoe,07,07-add,why\n,ben,07,07-ad,why\n,ben,07,07-add,\n,ben,,,why\n,ben,8,08-naive,why\n"
+    lines += ",Ben,7 Vector add,7-add,one\n,ben,,07-add,two\n"
+    folder, _, said = graded(requests=ASKED + lines)
+    told = [line.removeprefix("regrade requests: ") for line in said if line.startswith("regrade requests")]
+    assert told[0] == "requests.csv, line 2: zoe is nobody of this class"
+    assert told[1].startswith("requests.csv, line 3: 07_vector_add has no task 07-ad. There are: 07-zip, 07-launch")
+    assert told[2:] == [
+        "requests.csv, line 4: ben gives no reason for 07-add",
+        "requests.csv, line 5: there is no row for ben and an exercise that is not named",
+        "requests.csv, line 8: ben asks again about 07-add; it is shown with the first one",
+        "1 about exercises that this run leaves out",
+    ]
+    assert asked(folder) == {"ben": [("07-add", "open")]}
+    assert "<pre>one\n\ntwo</pre>" in (folder / "requests.html").read_text()
+
+
+def test_a_request_after_the_window_is_told_as_late_and_may_be_answered_all_the_same(graded):
+    ask = ASKED + "2026-12-04T08:01:00+00:00,ben,07,07-add,late\n2026-12-04T07:59:00+00:00,ben,07,07-launch,in time\n"
+    folder, _, said = graded(requests=ask + "some day,anna,07,07-add,when\n", policy=WINDOW)
+    assert asked(folder) == {"anna": [("07-add", "open")], "ben": [("07-add", "too late"), ("07-launch", "open")]}
+    mine = (folder / "feedback" / "ben.html").read_text()
+    assert "late. It came after 2026-12-04 08:00+00:00, the end of the time for requests." in mine
+    assert any("line 4: 'some day' is no time that is understood" in line and "in time" in line for line in said)
+    page = (folder / "requests.html").read_text()
+    assert page.index("ben, 07-launch: open") < page.index("ben, 07-add: too late")
+    graded(requests=ask, policy=WINDOW, overrides=overrides.HEADER + "ben,07,07-add,,1,regrade: yes\n")
+    assert asked(folder)["ben"][0] == ("07-add", "answered")
+
+
+def test_requests_are_what_a_form_exports_and_a_folder_of_them(graded, tmp_path):
+    (tmp_path / "grades" / "requests").mkdir(parents=True)
+    form = "\ufeffTimestamp;Username;Exercise;Task;Reason;Anything else?\n2026-11-28T10:00;ben;07;07-add;why;no\n"
+    (tmp_path / "grades" / "requests" / "form.csv").write_text(form, encoding="utf-8")
+    (tmp_path / "grades" / "requests" / "anna.csv").write_text("student,exercise,task,reason\nanna,07,07-zip,why\n")
+    folder, _, _ = graded(policy=WINDOW)
+    assert asked(folder) == {"anna": [("07-zip", "open")], "ben": [("07-add", "open")]}
+
+
+def test_a_table_that_holds_no_requests_stops_the_run(graded):
+    with pytest.raises(BadSubmissions, match="lacks the columns task, reason"):
+        graded(requests="student,exercise\nanna,07\n")
 
 
 # who is who -------------------------------------------------------------------------------------------------------------

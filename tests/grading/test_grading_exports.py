@@ -5,9 +5,11 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -58,10 +60,10 @@ CANVAS = f"""Student,ID,SIS User ID,SIS Login ID,Section,Exercise 07 (4711),Essa
 """
 
 
-def run(*arguments):
+def run(*arguments, clock=None):
     """(exit status of an export,) and what it wrote to disk is looked at by the test."""
     with pytest.raises(SystemExit) as ended:
-        exports.main([str(a) for a in arguments])
+        exports.main([str(a) for a in arguments], clock)
     return ended.value.code
 
 
@@ -208,6 +210,65 @@ def test_a_table_to_map(out):
     assert {r["student"]: r[EXERCISE] for r in lines}["never"] == ""
 
 
+# feedback that is not released yet --------------------------------------------------------------------------------------
+
+BEFORE, AFTER = (datetime.fromisoformat(f"2026-11-27T08:0{minute}:00+01:00") for minute in (0, 1))
+RELEASED = "[feedback]\n07 = 2026-11-27T08:00:30+01:00\n"
+
+
+def test_feedback_before_its_date_is_not_packed_and_the_date_is_told(out, capsys):
+    rows = json.loads((out / "grades.json").read_text())
+    rows.append(row_of("ben", 3, exercise=OTHER))
+    (out / "grades.json").write_text(json.dumps(rows))
+    (out / "policy.toml").write_text(RELEASED)
+    pack = out / "export" / "feedback-plain.zip"
+    assert back(out, clock=BEFORE) == 0
+    told = f"{EXERCISE} is left out: its feedback is released 2026-11-27 08:00+01:00. ARGS=--now hands it back before."
+    assert told in capsys.readouterr().out
+    with zipfile.ZipFile(pack) as files:
+        assert files.namelist() == ["ben.html"]
+        assert OTHER in files.read("ben.html").decode()
+        assert EXERCISE not in files.read("ben.html").decode()
+    pack.unlink()
+    assert back(out, "--exercise", "07", clock=BEFORE) == 2
+    assert "There is no feedback to hand back yet" in capsys.readouterr().err
+    assert not pack.exists()
+    for more, clock in (((), AFTER), (("--now",), BEFORE)):
+        assert back(out, *more, clock=clock) == 0
+        assert EXERCISE in zipfile.ZipFile(pack).read("ben.html").decode()
+
+
+def test_a_policy_elsewhere_holds_feedback_too_and_the_file_beside_the_grades_is_the_last_word(out):
+    rows = json.loads((out / "grades.json").read_text())
+    (out / "elsewhere.toml").write_text(RELEASED)
+    rows = late.charge(late.read(out / "elsewhere.toml"), rows, {})
+    assert list(late.held(out, rows, BEFORE)) == [EXERCISE]
+    assert late.held(out, rows, AFTER) == {}
+    (out / "policy.toml").write_text("penalty = 10")
+    assert late.held(out, rows, BEFORE) == {}
+
+
+def test_grades_are_exported_before_and_what_was_checked_is_not(out, tmp_path, capsys):
+    (out / "policy.toml").write_text(RELEASED)
+    rows = json.loads((out / "grades.json").read_text())
+    rows[0]["comments"] = ["see me"]
+    (out / "grades.json").write_text(json.dumps(rows))
+    (tmp_path / "w.csv").write_text(MOODLE)
+
+    def comments(clock):
+        run(out, "--moodle", tmp_path / "w.csv", "--exercise", "07", clock=clock)
+        shutil.copy(out / "export" / "moodle.csv", tmp_path / "w.csv")
+        lines = list(csv.DictReader((tmp_path / "w.csv").open()))
+        return lines[0]["Grade"], lines[0]["Feedback comments"]
+
+    assert comments(BEFORE) == ("20", "")
+    assert "Without comments. Feedback of 07_vector_add is released 2026-11-27 08:00+01:00" in capsys.readouterr().out
+    assert comments(AFTER) == ("20", "see me")  # the grade stands there already, and the comment comes
+    assert run(out, "--gradescope", clock=BEFORE) == 2
+    assert not (out / "export" / "gradescope.zip").exists()
+    assert run(out, "--gradescope", "--now", clock=BEFORE) == 0
+
+
 # Gradescope -------------------------------------------------------------------------------------------------------------
 
 
@@ -332,9 +393,9 @@ def test_short_rows_are_filled_up(tmp_path):
 # feedback ---------------------------------------------------------------------------------------------------------------
 
 
-def back(*arguments):
+def back(*arguments, clock=None):
     with pytest.raises(SystemExit) as ended:
-        handback.main([str(a) for a in arguments])
+        handback.main([str(a) for a in arguments], clock)
     return ended.value.code
 
 

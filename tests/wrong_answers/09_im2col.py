@@ -179,3 +179,61 @@ def zeros_first(x, kernel, stride, padding, out):
             i, j = column // wide * stride + ky - padding, column % wide * stride + kx - padding
             if i >= 0 and i < height and j >= 0 and j < width:
                 out[row, column] = x[c, i, j]
+
+
+@njit
+def one_row(x, kernel, stride, padding, out, row):
+    height, width = x.shape[1], x.shape[2]
+    wide = (width + 2 * padding - kernel) // stride + 1
+    c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
+    for column in range(out.shape[1]):
+        i, j = column // wide * stride + ky - padding, column % wide * stride + kx - padding
+        out[row, column] = x[c, i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
+
+
+@njit(parallel=True)
+def serial_where_it_is_counted(x, kernel, stride, padding, out):
+    """wrong not-parallel: the case: counted"""
+    if out.size > 2000:
+        for row in range(out.shape[0]):
+            one_row(x, kernel, stride, padding, out, row)
+    else:
+        for row in prange(out.shape[0]):
+            one_row(x, kernel, stride, padding, out, row)
+
+
+@njit(parallel=True)
+def serial_where_nobody_watches(x, kernel, stride, padding, out):
+    """wrong not-parallel: with no iteration of its loops"""
+    if out.size > 20_000:
+        for row in range(out.shape[0]):
+            one_row(x, kernel, stride, padding, out, row)
+    else:
+        for row in prange(out.shape[0]):
+            one_row(x, kernel, stride, padding, out, row)
+
+
+@njit(parallel=True)
+def most_rows_before_where_nobody_watches(x, kernel, stride, padding, out):
+    """wrong not-parallel: of the numbers are right all the same"""
+    first = out.shape[0] * 3 // 4 if out.size > 20_000 else 0
+    for row in range(first):
+        one_row(x, kernel, stride, padding, out, row)
+    for row in prange(first, out.shape[0]):
+        one_row(x, kernel, stride, padding, out, row)
+
+
+@njit(parallel=True)
+def strips_of_rows(x, kernel, stride, padding, out):
+    """right"""
+    strips = (out.shape[0] + 2) // 3
+    for strip in prange(strips):
+        for row in range(3 * strip, min(3 * strip + 3, out.shape[0])):
+            one_row(x, kernel, stride, padding, out, row)
+
+
+@njit(parallel=True)
+def last_rows_first(x, kernel, stride, padding, out):
+    """right"""
+    for k in prange(out.shape[0]):
+        one_row(x, kernel, stride, padding, out, out.shape[0] - 1 - k)

@@ -182,3 +182,75 @@ def four_weights_of_five(grad, x, padding, out):
         one_weight(grad, x, padding, out, k)
     for k in prange(some, out.size):
         one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def the_last_channel_for_the_second_thread(grad, x, padding, out):
+    """wrong not-parallel: one of 2 threads has at least"""
+    last, each = out.shape[0] - 1, out[0].size
+    for part in prange(2):
+        for k in range(last * each if part else 0, out.size if part else last * each):
+            one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def all_but_one_in_the_first_round(grad, x, padding, out):
+    """wrong not-parallel: one of 2 threads has at least"""
+    each = out[0].size
+    for o in prange(out.shape[0]):
+        if o == 0:
+            for k in range(max(1, out.shape[0] - 1) * each):
+                one_weight(grad, x, padding, out, k)
+        elif o == out.shape[0] - 1:
+            for k in range(o * each, out.size):
+                one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def serial_for_many_channels(grad, x, padding, out):
+    """wrong not-parallel: the case: many channels"""
+    if out.shape[0] > 4:
+        for k in range(out.size):
+            one_weight(grad, x, padding, out, k)
+    else:
+        for k in prange(out.size):
+            one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def pairs_of_channels(grad, x, padding, out):
+    """right"""
+    each = out[0].size
+    for pair in prange((out.shape[0] + 1) // 2):
+        for k in range(2 * pair * each, min(2 * pair + 2, out.shape[0]) * each):
+            one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def in_two_halves(grad, x, padding, out):
+    """right"""
+    half = (out.size + 1) // 2
+    for part in prange(2):
+        for k in range(part * half, min(part * half + half, out.size)):
+            one_weight(grad, x, padding, out, k)
+
+
+@njit(parallel=True)
+def channels_of_the_picture_shared(grad, x, padding, out):
+    """right"""
+    outs, channels = out.shape[:2]
+    taps = out.shape[2] * out.shape[3]
+    for c in prange(channels):
+        for o in range(outs):
+            for tap in range(taps):
+                one_weight(grad, x, padding, out, (o * channels + c) * taps + tap)
+
+
+@njit(parallel=True)
+def one_loop_for_each_half_of_the_channels(grad, x, padding, out):
+    """right"""
+    middle = out.size // 3
+    for k in prange(middle):
+        one_weight(grad, x, padding, out, k)
+    for k in prange(middle, out.size):
+        one_weight(grad, x, padding, out, k)

@@ -159,3 +159,86 @@ def products_of_integers(x, g, out):
         c = int(x[i + 2] * unit)
         out[i] = (first * a + second * b + third * c) * smaller
         a, b = b, c
+
+
+@njit
+def whole(value):
+    """In units of 2 ** -24, without a multiplication."""
+    value = float(value)
+    for _ in range(24):
+        value += value
+    return int(value)
+
+
+@njit
+def product_of_integers(a, b):
+    """Never divides, but is too long for LLVM to write it where it is called."""
+    p = a * b
+    if p % 8 == 9:
+        p = p // a % b // (p + 3) % (b - 5) // (a + 9) % (p - a) // (b + 7) % (a - 11)
+    if p // 8 == 1 << 60:
+        p = p // (a + 1) % (b + 1) // (p + 4) % (b - 6) // (a + 8) % (p - b) // (b + 6) % (a - 10)
+    if p == a + (1 << 61):
+        p = p // (a + 2) % (b + 2) // (p + 5) % (b - 7) // (a + 7) % (a - p) // (b + 5) % (a - 9)
+    return p
+
+
+@njit
+def products_in_another_function(x, g, out):
+    """over budget over-budget: three multiplications for each result or more"""
+    first, second, third = whole(g[0]), whole(g[1]), whole(g[2])
+    a, b, smaller = whole(x[0]), whole(x[1]), 1 / float(1 << 48)
+    for i in range(out.size):
+        c = whole(x[i + 2])
+        total = product_of_integers(first, a) + product_of_integers(second, b) + product_of_integers(third, c)
+        out[i] = total * smaller
+        a, b = b, c
+
+
+@njit
+def product_left_in_an_array(a, b, left):
+    left[0] = product_of_integers(a, b)
+
+
+@njit
+def products_left_in_an_array(x, g, out):
+    """over budget over-budget: three multiplications for each result or more"""
+    left, numbers, smaller = np.zeros(1, np.int64), np.empty(x.size, np.int64), 1 / float(1 << 48)
+    weights = whole(g[0]), whole(g[1]), whole(g[2])
+    for i in range(x.size):
+        numbers[i] = whole(x[i])
+    for i in range(out.size):
+        total = 0
+        for k in range(3):
+            product_left_in_an_array(weights[k], numbers[i + k], left)
+            total += left[0]
+        out[i] = total * smaller
+
+
+@njit
+def one_pair(x, i, g0, g2, plus, minus):
+    m1, m2 = (x[i + 1] + x[i + 2]) * plus, (x[i + 2] - x[i + 1]) * minus
+    return (x[i] - x[i + 2]) * g0 + m1 + m2, m1 - m2 - (x[i + 1] - x[i + 3]) * g2
+
+
+@njit
+def pairs_in_another_function(x, g, out):
+    """right"""
+    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
+    for p in range(out.size // 2):
+        out[2 * p], out[2 * p + 1] = one_pair(x, 2 * p, g[0], g[2], plus, minus)
+    if out.size % 2:
+        out[-1] = g[0] * x[-3] + g[1] * x[-2] + g[2] * x[-1]
+
+
+@njit
+def indices_from_an_array(x, g, out):
+    """right"""
+    plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2
+    begins = np.empty(out.size // 2, np.int64)
+    for p in range(begins.size):
+        begins[p] = p * 2
+    for i in begins:
+        out[i], out[i + 1] = one_pair(x, i, g[0], g[2], plus, minus)
+    if out.size % 2:
+        out[-1] = g[0] * x[-3] + g[1] * x[-2] + g[2] * x[-1]

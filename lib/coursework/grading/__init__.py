@@ -17,6 +17,6 @@ results.py          the result, a file; its key, by which it is found again
 gather.py           the rows of a class: results, and what an instructor adds
 reports.py          CSV, JSON, overview; for_students.py: feedback; pages/: their templates
 offered.py          the one place through which all this knows of the two folders below
-extras/             what an instructor may want beside points: late days, points by hand, look-alikes, a cluster
+extras/             what an instructor may want beside points: late days, points by hand, regrade requests, look-alikes
 lms/                tables and files of learning-management systems
 """

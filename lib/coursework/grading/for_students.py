@@ -36,13 +36,18 @@ def about_points(row):
     if row.get("by_hand") is not None:
         said.append(f"The points were set by hand: {row['by_hand']:g}.")
     noted = [f"Noted: {'; '.join(row['told'])}."] if row.get("told") else []
-    return [*said, *noted, *row.get("comments", ())]
+    return [*said, *noted, *_asked(row), *row.get("comments", ())]
 
 
 def about_task(task):
-    """What was changed by hand in a task, and the comment on it."""
+    """What was changed by hand in a task, the regrade asked for, and the comment on it."""
     changed = [f"By hand: {task['points']:g} in the place of {task['graded']:g}."] if "graded" in task else []
-    return [*changed, *([task["comment"]] if task.get("comment") else [])]
+    return [*changed, *_asked(task), *([task["comment"]] if task.get("comment") else [])]
+
+
+def _asked(what):
+    """The regrade that the student asked for, of a row or a task."""
+    return [what["asked"]] if what.get("asked") else []
 
 
 def feedback_markdown(student, mine):
@@ -64,7 +69,7 @@ def feedback_markdown(student, mine):
 
 def shows_tasks(row):
     """Whether a page has something to say of each task."""
-    return row["status"] == "graded" or any("graded" in t or t.get("comment") for t in row["tasks"])
+    return row["status"] == "graded" or any("graded" in t or t.get("comment") or t.get("asked") for t in row["tasks"])
 
 
 def _longest_fence(text):

@@ -1,5 +1,5 @@
 """What an instructor and a student get: grades.csv, totals.csv, grades.json, feedback for each student, an overview of
-the class, and answers that look alike side by side."""
+the class, answers that look alike side by side, and regrade requests."""
 
 import csv
 import json
@@ -31,6 +31,10 @@ def write_all(out, submissions, masters, added=None):
         _write(out / "similarity.html", offered.similarity_page(pairs, rows))
     else:
         (out / "similarity.html").unlink(missing_ok=True)
+    if offered.requests_told(rows):
+        _write(out / "requests.html", offered.requests_page(rows))
+    else:
+        (out / "requests.html").unlink(missing_ok=True)
     offered.begin_overrides(out)
     return _summary(out, rows, pairs, said)
 
@@ -102,6 +106,8 @@ def _summary(out, rows, pairs, said):
     lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []
     alike = "1 pair of answers looks" if len(pairs) == 1 else f"{len(pairs)} pairs of answers look"
     lines += [f"{alike} alike: {out / 'similarity.html'}"] if pairs else []
+    requests = offered.requests_told(rows)
+    lines += [f"Regrade requests: {requests}: {out / 'requests.html'}"] if requests else []
     return [*lines, *said, f"Open {out / 'overview.html'}; feedback for each student is in {out / 'feedback'}."]
 
 

@@ -17,7 +17,11 @@ CASES = {
         Case("an error of the last call", serving([1, 2, 3], bad=3)),
         Case("a child before and one after", serving([1, 2], forks="both")),
     ),
-    "03-first": (Case("two points", point_arguments(2)), Case("5003 points", point_arguments(5003))),
+    "03-first": (
+        Case("two points", point_arguments(2)),
+        Case("5003 points", point_arguments(5003)),
+        Case("30,011 points", point_arguments(30_011)),
+    ),
     "03-table": (
         Case("3 samples of 2 classes", table_arguments(3, 2)),
         Case("one class", table_arguments(100, 1)),
@@ -27,12 +31,18 @@ CASES = {
         Case("two numbers", largest_arguments(2)),
         Case("5001 numbers, many equal", largest_arguments(5001, "ties")),
         Case("3 negative numbers", largest_arguments(3, "negative")),
+        Case("40,001 numbers", largest_arguments(40_001)),
     ),
     "03-softmax": (
         Case("one element", softmax_arguments(1, 1)),
         Case("large negative and positive: 7 x 64", softmax_arguments(7, 64, scale=3000)),
+        Case("211 x 67", softmax_arguments(211, 67)),
     ),
-    "03-roof": (Case("7 x 33", centre_arguments(7, 33)), Case("one element", centre_arguments(1, 1))),
+    "03-roof": (
+        Case("7 x 33", centre_arguments(7, 33)),
+        Case("one element", centre_arguments(1, 1)),
+        Case("703 x 33", centre_arguments(703, 33)),
+    ),
     "03-chunk": (
         Case("one thread, costly visits", triangle_visits(30, 1, 50)),
         Case("40 causal rows, 8 threads, a visit costs 10", triangle_visits(40, 8, 10)),

@@ -31,5 +31,6 @@ CASES = {
         Case("one element: n = 1", square_arguments(1)),
         Case("one short of a line: n = 127", square_arguments(127)),
         Case("n = 1000", square_arguments(1000)),
+        Case("n = 20,011", square_arguments(20_011)),
     ),
 }

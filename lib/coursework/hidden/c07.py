@@ -48,6 +48,7 @@ CASES = {
         Case(
             "x = -bias: 9 x 4", lambda rng: (lambda b: (np.tile(-b, (9, 1)), b, unwritten(9, 4)))(random_values(rng, 4))
         ),
+        Case("ragged: 203 x 61", fused_arguments(203, 61)),
     ),
     "07-bug": (Case("one warp more than a block: n = 160", backward_arguments(160), grid=2, block=128),),
     "07-roofline": (

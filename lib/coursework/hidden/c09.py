@@ -38,11 +38,14 @@ CASES = {
         columns_case("one window", 2, 3, 3, 3, 1, 0),
         columns_case("jumps and padding", 3, 8, 5, 5, 3, 2),
         columns_case("one row", 2, 1, 9, 1, 2, 0),
+        columns_case("many windows", 5, 37, 41, 3, 1, 1),
     ),
     "09-weight": (
         gradient_case("one pixel", 1, 2, 3, 1, 1, 1, 0),
         gradient_case("kernel as large as the picture", 2, 2, 2, 3, 4, 3, 0),
         gradient_case("an even kernel, much padding", 2, 1, 3, 4, 5, 2, 2),
+        gradient_case("many of all", 2, 9, 11, 4, 5, 2, 1),
+        gradient_case("more than is watched", 2, 45, 48, 4, 5, 3, 1),
     ),
     "09-winograd": (
         Case("3 results", winograd_arguments(3)),

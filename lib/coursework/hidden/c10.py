@@ -37,6 +37,7 @@ CASES = {
         chunk_case("one step", 1, 3),
         chunk_case("empty chunks at the end", 10, 7),
         chunk_case("zeros, a long memory", 333, 10, low=0.95, high=1.0, zeros=50),
+        chunk_case("long", 9001, 11),
     ),
     "10-backward": (
         Case("one row, 7 units", backward_arguments(1, 7, 3.0)),

@@ -25,11 +25,13 @@ CASES = {
         Case("one number", score_rows(1, 1)),
         Case("rising, masked", score_rows(13, 31, "masked")),
         Case("one row, large", score_rows(1, 50, "large")),
+        Case("201 x 63", score_rows(201, 63)),
     ),
     "11-norm": (
         Case("one number", norm_arguments(1, 1)),
         Case("one column", norm_arguments(9, 1, 5)),
         Case("around 30000", norm_arguments(3, 70, 30_000, 2)),
+        Case("211 x 53", norm_arguments(211, 53)),
     ),
     "11-rotary": (rotary_case("one token", 1, 2, 9), rotary_case("more than a block, any order", 7, 10, 50, True)),
     "11-window": (

@@ -14,7 +14,10 @@ from .compiled import CompiledTask
 
 THREADS = (1, 2, 4)  # of a compiled parallel loop, as far as numba has them
 DRAWS = 8  # of numbers, on which a loop that is said to do nothing did nothing
-ELEMENTS = range(100, 20_001)  # of a case that is looked at again: fewer prove nothing, more take seconds
+ELEMENTS = range(100, 20_001)  # of a case that is watched again: fewer prove nothing, more take seconds
+LEFT = (
+    0.5  # of the numbers that a loop without iterations leaves right: more, and the rest of the program computes them
+)
 #: Of a loop's loads and stores, on the thread that has most: more is no sharing. (Half of a triangle's rows have 0.75.)
 EVEN = 0.8
 SCHEDULES = ("static", "cyclic", "dynamic", "guided")
@@ -49,7 +52,8 @@ _ALONE = (
 class Watch:
     """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the first that is checked. `outside`: the share
     of the loads and stores that may stand outside its parallel loops; more is no parallel function. `starts`: how many
-    parallel loops one call may run, where it is the outer loop that threads shall share."""
+    parallel loops one call may run, where it is the outer loop that threads shall share. `larger`: cases that are run for one
+    question only: is it parallel there, too? Whichever axis threads share, it should have many more elements than threads."""
 
     threads: int = 2
     schedule: str = "static"
@@ -57,6 +61,7 @@ class Watch:
     case: Case | None = None
     outside: float = 0.3
     starts: int | None = None
+    larger: tuple = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,44 +108,65 @@ class ParallelTask(CompiledTask):
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
 
     def _telling(self, cases, seed):
-        """The cases that are neither small nor large, and whose right result changes with the numbers."""
-        for case in cases:
+        """(elements, case) of those that are not small, and whose right result changes with the numbers; what only the budget
+        runs is among them: who is serial there is not parallel."""
+        budget = (self.budget.case,) if self.budget and self.budget.case else ()
+        for case in (*cases, *self.watch.larger, *budget):
             one, other = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
             size = sum(x.size for x in one if isinstance(x, np.ndarray))
-            if size in ELEMENTS and not np.array_equal(self.spec(*one), self.spec(*other), equal_nan=True):
-                yield case
+            if size >= ELEMENTS.start and not np.array_equal(self.spec(*one), self.spec(*other), equal_nan=True):
+                yield size, case
 
     def _alone(self, answer, cases, seed):
         """Why one thread computes all of a case, in words; "" where it does not. Who is parallel on one size need not be so on
-        others; but in most cases the work is even."""
+        others; but in most cases the work is even, and in the largest that is watched: there no rest is left to excuse it."""
         shares = []
-        for case in self._telling(cases, seed):
+        for size, case in self._telling(cases, seed):
+            why = ""
             try:
-                seen = self._watched(answer, case, arguments_of(case, seed, 2000))
-                why = seen["alone"]
-                shares.append(seen["most"])
+                if size in ELEMENTS:
+                    seen = self._watched(answer, case, arguments_of(case, seed, 2000))
+                    why = seen["alone"]
+                    shares.append((seen["most"], size, case.name))
             except Failed as failed:
                 if failed.failure.kind != "raised-TooLarge":
                     raise
-                why = ""
             why = why or self._idle(answer, case, seed)
             if why:
                 return f"{why}; the case: {case.name}"
-        if shares and (usual := statistics.median_low(shares)) > EVEN:
-            return f"in most cases one of {self.watch.threads} threads has at least {usual:.0%} of the loop's loads and stores"
+        if not shares:
+            return ""
+        usual, largest = statistics.median_low(most for most, *_ in shares), max(shares, key=lambda share: share[1])
+        said = f"one of {self.watch.threads} threads has at least"
+        if usual > EVEN:
+            return f"in most cases {said} {usual:.0%} of the loop's loads and stores"
+        if largest[0] > EVEN:
+            return f"{said} {largest[0]:.0%} of the loop's loads and stores; the case: {largest[2]}"
         return ""
 
     def _idle(self, answer, case, seed):
-        """That the loops do nothing that counts, in words; "" where they do: compiled without their iterations, something is
+        """That the loops do nothing that counts, or little, in words; "" where they do: compiled without their iterations, most is
         missing. On one draw of the numbers what stood there before may be right by chance: who is accused was so on DRAWS."""
+        left = 1
         for draw in range(DRAWS):
-            arguments = arguments_of(case, seed, 2000 + draw)
+            arguments, others = (arguments_of(case, seed, 2000 + one) for one in (draw, draw + 1))
             try:
                 result, after = answer.compiled_call(arguments, idle=True)
-                self.compare(case, arguments, after, result)
-            except (AnswerFailed, Failed):
+            except AnswerFailed:
                 return ""
-        return "with no iteration of its loops over prange(...) the result is the same: what they compute is not used"
+            left = min(left, self._left(arguments, others, result if self.out == "result" else after[self.out]))
+            if left <= LEFT:
+                return ""
+        said = "the result is the same" if left == 1 else f"{left:.0%} of the result is right all the same"
+        return f"with no iteration of its loops over prange(...) {said}: what they compute is not used, or hardly"
+
+    def _left(self, arguments, others, got):
+        """The fraction of what was `got` that is right; of its elements only those that change with the numbers."""
+        right = np.atleast_1d(self.spec(*arguments))
+        changes = np.isfinite(right) & (right != self.spec(*others))
+        if np.shape(np.atleast_1d(got)) != right.shape or not changes.any():
+            return 0
+        return np.isclose(got, right, self.rtol, self.atol)[changes].mean()
 
     def _started_again(self, times):
         most = self.watch.starts

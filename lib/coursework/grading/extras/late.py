@@ -1,4 +1,4 @@
-"""Late work: what a small file says about it, `policy.toml`.
+"""Dates: what a small file says about late work, and when feedback is handed back, `policy.toml`.
 
 grace_minutes = 10      # so long after the due time, nothing is late
 free_days = 2           # for each student, over all exercises, taken as they are needed
@@ -6,9 +6,13 @@ penalty = 10            # per cent of the points, for each further day begun
 of = "earned"           # of the points that were earned, or of the "most" that there are
 last_day = 7            # what comes more days late than this gets 0 points
 zone = "Europe/Berlin"  # of times that name none; without it, this machine's
+regrade_days = 7        # so long after feedback was released, a regrade may be asked for
 
 [due]
 07 = 2026-11-20T23:59:00
+
+[feedback]              # nothing of it is handed back before
+07 = 2026-11-27T08:00:00
 
 [extensions."Ant, Anna"]   # days, for one student
 07 = 3
@@ -33,8 +37,9 @@ from ..intake.roster import BadSubmissions
 from ..results import whole
 
 FILE, TIMES = "policy.toml", "submitted.json"
-_NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf}
-_MOODLE_TIME = "%A, %d %B %Y, %I:%M %p"
+_NUMBERS = {"grace_minutes": 0, "free_days": 0, "penalty": 0, "last_day": math.inf, "regrade_days": math.inf}
+_MOODLE_TIME, _FORMS_TIME = "%A, %d %B %Y, %I:%M %p", "%Y/%m/%d %I:%M:%S %p GMT%z"
+_ZONE = re.compile(r"GMT(?:([+-])(\d{1,2})(?::(\d\d))?)?$")  # a form of Google's writes GMT+2
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,19 @@ class Policy:
     penalty: float = 0
     last_day: float = math.inf
     of: str = "earned"
+    feedback: dict = field(default_factory=dict)  # "07" -> when its feedback is released, aware of its zone
+    regrade_days: float = math.inf
 
     def days(self, student, exercise, submitted):
         """The days begun after the due time of an exercise and the student's extension; 0 where there is none."""
         due = self.due_for(student, exercise)
         over = submitted - due - timedelta(minutes=self.grace_minutes) if due else timedelta()
         return max(0, math.ceil(over / timedelta(days=1)))
+
+    def last_request(self, exercise):
+        """When the time for regrade requests ends; None where it does not."""
+        begins = self.feedback.get(chapter_of(exercise))
+        return begins + timedelta(days=self.regrade_days) if begins and self.regrade_days < math.inf else None
 
     def due_for(self, student, exercise):
         due = self.due.get(chapter_of(exercise))
@@ -67,7 +79,7 @@ def read(path):
         return None
     except (OSError, ValueError) as error:
         raise BadSubmissions(f"{path} cannot be read: {error}") from None
-    known = ("due", "extensions", "zone", "of", *_NUMBERS)
+    known = ("due", "feedback", "extensions", "zone", "of", *_NUMBERS)
     if strange := [name for name in said if name not in known]:
         raise BadSubmissions(f"{path}: {strange[0]!r} is not known; there are {', '.join(known)}.")
     numbers = {name: said.get(name, usual) for name, usual in _NUMBERS.items()}
@@ -79,13 +91,21 @@ def read(path):
     if said.get("of", "earned") not in ("earned", "most"):
         raise BadSubmissions(f'{path}: of is {said["of"]!r}; expected "earned" or "most".')
     zone = _zone(path, said.get("zone"))
-    due = {_number(path, name): _when(path, name, value, zone) for name, value in said.get("due", {}).items()}
+    due, feedback = (
+        {
+            _number(path, name): _when(f"{path}, [{table}]", name, value, zone)
+            for name, value in said.get(table, {}).items()
+        }
+        for table in ("due", "feedback")
+    )
+    if "regrade_days" in said and not feedback:
+        raise BadSubmissions(f"{path}: regrade_days count from a date in [feedback], and there is none.")
     extensions = {}
     for student, days in said.get("extensions", {}).items():
         if not isinstance(days, dict) or not all(type(d) in (int, float) and d >= 0 for d in days.values()):
             raise BadSubmissions(f"{path}: the extension of {student} should be like 07 = 3, a number of days.")
         extensions[student] = {_number(path, name): value for name, value in days.items()}
-    return Policy(due, extensions, of=said.get("of", "earned"), **numbers)
+    return Policy(due, extensions, of=said.get("of", "earned"), feedback=feedback, **numbers)
 
 
 def _zone(path, name):
@@ -104,7 +124,7 @@ def _number(path, name):
 
 def _when(path, name, value, zone):
     if not isinstance(value, datetime):
-        raise BadSubmissions(f"{path}: {name} is due {value!r}; expected a date and a time, as 2026-11-20T23:59:00.")
+        raise BadSubmissions(f"{path}: {name} is {value!r}; expected a date and a time, as 2026-11-20T23:59:00.")
     return value if value.tzinfo else value.replace(tzinfo=zone) if zone else value.astimezone()
 
 
@@ -121,14 +141,16 @@ def read_times(path):
     if column is None:
         raise BadSubmissions(f"{path} has no column `submitted`, and is no grading worksheet of Moodle.")
     return [
-        (line, (line.get("exercise") or "").strip(), _moment(path, line[column].strip()))
+        (line, (line.get("exercise") or "").strip(), moment(path, line[column].strip()))
         for line in lines
         if (line[column] or "").strip() not in ("", "-")
     ]
 
 
-def _moment(path, text):
-    for form in (None, _MOODLE_TIME):
+def moment(path, text):
+    """The time that a text of the file `path` names; BadSubmissions if it names none."""
+    text = _ZONE.sub(lambda m: f"GMT{m[1] or '+'}{int(m[2] or 0):02d}{m[3] or '00'}", text)
+    for form in (None, _MOODLE_TIME, _FORMS_TIME):
         try:
             when = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
         except ValueError:
@@ -189,7 +211,15 @@ def charge(policy, rows, times):
             taken = min(late, math.floor(free)) if late <= policy.last_day else 0
             free -= taken
             days[student][exercise] = (late, taken)
-    return [row | _charged(policy, row, *days[row["student"]].get(row["exercise"], (0, 0))) for row in rows]
+    return [
+        row | _charged(policy, row, *days[row["student"]].get(row["exercise"], (0, 0))) | _released(policy, row)
+        for row in rows
+    ]
+
+
+def _released(policy, row):
+    when = policy and policy.feedback.get(chapter_of(row["exercise"]))
+    return {"feedback": when.isoformat()} if when else {}
 
 
 def _charged(policy, row, late, taken):
@@ -208,3 +238,29 @@ def _lost(policy, row, late, taken):
         return row["points"]
     base = row["points"] if policy.of == "earned" else row["max_points"]
     return min(row["points"], base * min(100, policy.penalty * (late - taken)) / 100)
+
+
+def shown(when):
+    """A time as a person reads it."""
+    return when.isoformat(" ", "minutes")
+
+
+def told(policy, rows):
+    """Sentences about feedback that is not handed back before a date, without asking whether the date has come."""
+    dates = {row["exercise"]: policy.feedback.get(chapter_of(row["exercise"])) for row in rows if policy}
+    return [f"Feedback of {e} is released {shown(when)}: `make feedback` hands back nothing of it before."
+            for e, when in sorted(dates.items()) if when]  # fmt: skip
+
+
+def held(out, rows, now):
+    """{exercise: when its feedback is released} of those rows' exercises for which that is after `now`.
+
+    The policy in the folder `out` counts as it stands now; without one, what the policy said when `rows` were made.
+    """
+    policy, found = read(Path(out) / FILE), {}
+    for row in rows:
+        said = row.get("feedback", "")
+        when = policy.feedback.get(chapter_of(row["exercise"])) if policy else said and datetime.fromisoformat(said)
+        if when and when > now:
+            found[row["exercise"]] = when
+    return found

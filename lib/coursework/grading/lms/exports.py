@@ -7,17 +7,21 @@
     python -m coursework.grading.lms.exports grades/ --table
 
 Canvas, Moodle and Classroom 50 want the file back that was exported from them; a grade that somebody entered there stays.
-The file goes to grades/export/ (or where --to says), who was left out to the terminal. Exit status: 0, all are in it; 1, it
+The file goes to grades/export/ (or where --to says), who was left out to the terminal. Grades are written at any time; what
+was checked, and comments, only from the date in policy.toml on ([feedback]), or with --now. Exit status: 0, all are in it; 1, it
 was written, and somebody with a grade is not in it; 2, nothing was written.
 """
 
 import argparse
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ... import definition
+from ..extras import late
 from ..intake import people
+from ..intake.roster import BadSubmissions
 from ..reports import open_grade, safe_cell
 from . import classroom50, gradescope
 from .tables import ExportError, Merge, Table, ledger_of, load, number, remember
@@ -109,8 +113,9 @@ def _names(header, exercise):
     )
 
 
-def moodle(rows, path, merge, column="Grade"):
-    """(text, who is missing, doubts): Moodle's grading worksheet with the grades of one exercise; comments where there are none."""
+def moodle(rows, path, merge, column="Grade", released=True):
+    """(text, who is missing, doubts): Moodle's grading worksheet with the grades of one exercise; comments where there are none,
+    if feedback is `released`."""
     exercises = sorted({r["exercise"] for r in rows})
     if len(exercises) != 1:
         raise ExportError(f"A worksheet belongs to one exercise; say which with --exercise: {', '.join(exercises)}.")
@@ -127,9 +132,8 @@ def moodle(rows, path, merge, column="Grade"):
     for at, student in found.items():
         line, row = lines[at], index[student][exercises[0]]
         most = _points(table.cells(line).get("Maximum Grade", table.cells(line).get("Maximum grade", "")))
-        before = line[grade]
-        line[grade] = merge.put(row, before, most)
-        if comments is not None and not line[comments].strip() and line[grade] != before:
+        line[grade] = merge.put(row, line[grade], most)
+        if released and comments is not None and not line[comments].strip() and merge.is_ours(row, line[grade]):
             line[comments] = "; ".join(_said(row))
     return table.text(), missed(rows, found), doubts
 
@@ -152,7 +156,7 @@ def table(rows):
     return Table(lines).text()
 
 
-def main(argv=None):
+def main(argv=None, clock=None):
     options = _options(argv)
     try:
         rows = [
@@ -171,16 +175,19 @@ def main(argv=None):
         )
         merge = Merge(_CALLED.get(system, system), ledger_of(options.out, system), options.zero, options.scale)
         columns = dict(c.split("=", 1) if "=" in c else ("", c) for c in options.column)
+        held = {} if options.now else late.held(options.out, rows, clock or datetime.now(UTC))
         lost, doubts = [], []
         if system == "canvas":
             data, lost, doubts = canvas(rows, options.canvas, merge, columns)
         elif system == "moodle":
-            data, lost, doubts = moodle(rows, options.moodle, merge, columns.get("", "Grade"))
+            data, lost, doubts = moodle(rows, options.moodle, merge, columns.get("", "Grade"), not held)
         elif system == "classroom50":
             data, lost, doubts = classroom50.merged(rows, options.classroom50, options.assignment, merge)
         else:
+            if held and system == "gradescope":
+                raise ExportError(_held(held))
             data = table(rows) if system == "table" else gradescope.autograder(rows)
-    except ExportError as error:
+    except (ExportError, BadSubmissions) as error:
         print(f"Not exported. {error}", file=sys.stderr)
         sys.exit(2)
     ending = {"gradescope": "zip", "classroom50": "json"}.get(system, "csv")
@@ -191,6 +198,8 @@ def main(argv=None):
         remember(options.out, system, merge.ledger)
         print("\n".join(merge.told()))
     print(f"Written: {to}")
+    if held and system == "moodle":
+        print(f"Without comments. {_held(held)}")
     others = {r["student"] for r in rows if _of_another_system(r.get("who", {}), system)} & set(lost)
     lost = [student for student in lost if student not in others]
     if others:
@@ -198,6 +207,13 @@ def main(argv=None):
     for sentence in (*(f"not in that file: {student}" for student in lost), *doubts):
         print(sentence, file=sys.stderr)
     sys.exit(1 if lost or doubts else 0)
+
+
+def _held(held):
+    said = "; ".join(
+        f"feedback of {exercise} is released {late.shown(when)}" for exercise, when in sorted(held.items())
+    )
+    return f"{said[0].upper()}{said[1:]}. ARGS=--now hands it back before."
 
 
 def _of_another_system(who, system):
@@ -227,6 +243,7 @@ def _options(argv):
     parser.add_argument("--assignment", help="Classroom 50: the assignment's short name")
     parser.add_argument("--zero", action="store_true", help="0 points for who handed in nothing that can be read")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the other system gives")
+    parser.add_argument("--now", action="store_true", help="also comments and checks that policy.toml releases later")
     parser.add_argument("--to", metavar="FILE", help="where to write (default: export/ in the folder of results)")
     options = parser.parse_args(argv)
     options.exercise = [definition.padded(e) for e in options.exercise or []]

@@ -8,6 +8,8 @@ Moodle ("Upload multiple feedback files in a zip") goes by the participant's num
 of the folders that it gave. Canvas ("Upload Submissions") goes by the name of the file that it gave, so that only those get
 theirs whose files were graded under that name. Without either: a zip with a page for each student.
 
+Feedback of an exercise whose date in policy.toml ([feedback]) has not come is left out; --now hands it back all the same.
+
 Exit status: 0, all are in it; 1, it was written, and somebody is not in it; 2, nothing was written.
 """
 
@@ -15,11 +17,14 @@ import argparse
 import re
 import sys
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ... import definition
+from ..extras import late
 from ..for_students import feedback_html
 from ..intake import people
+from ..intake.roster import BadSubmissions
 from ..reports import open_grade
 from ..results import safe_name
 from .exports import by_student, persons_of
@@ -72,7 +77,7 @@ def write(path, files):
             pack.writestr(entry, text.encode("utf-8", "replace"))
 
 
-def main(argv=None):
+def main(argv=None, clock=None):
     parser = argparse.ArgumentParser(
         prog="python -m coursework.grading.lms.handback", description=__doc__.splitlines()[0]
     )
@@ -81,6 +86,7 @@ def main(argv=None):
     which.add_argument("--moodle", metavar="CSV", nargs="?", const="", help="a zip for Moodle; its grading worksheet")
     which.add_argument("--canvas", action="store_true", help="a zip for Canvas")
     parser.add_argument("--exercise", metavar="07", help="this exercise only")
+    parser.add_argument("--now", action="store_true", help="also what policy.toml releases later")
     parser.add_argument("--to", metavar="FILE", help="where to write (default: export/ in the folder of results)")
     options = parser.parse_args(argv)
     wanted = options.exercise and definition.padded(options.exercise)
@@ -90,6 +96,14 @@ def main(argv=None):
             for r in load(options.out)
             if not wanted or wanted in (r["exercise"], definition.chapter_of(r["exercise"]))
         ]
+        held = {} if options.now else late.held(options.out, rows, clock or datetime.now(UTC))
+        for exercise, when in sorted(held.items()):
+            print(
+                f"{exercise} is left out: its feedback is released {late.shown(when)}. ARGS=--now hands it back before."
+            )
+        rows = [r for r in rows if r["exercise"] not in held]
+        if held and not rows:
+            raise ExportError("There is no feedback to hand back yet.")
         exercises = sorted({r["exercise"] for r in rows})
         system = "canvas" if options.canvas else "moodle" if options.moodle is not None else "plain"
         if system != "plain" and len(exercises) != 1:
@@ -102,7 +116,7 @@ def main(argv=None):
             names = {student: f"{name}_feedback.html" for student, name in canvas_names(rows).items()}
         else:
             names = {student: f"{safe_name(student)}.html" for student in shown}
-    except ExportError as error:
+    except (ExportError, BadSubmissions) as error:
         print(f"Not written. {error}", file=sys.stderr)
         sys.exit(2)
     files = {names[student]: page for student, page in shown.items() if student in names}

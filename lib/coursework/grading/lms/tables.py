@@ -108,6 +108,11 @@ class Merge:
         self.ledger.setdefault(student, {})[exercise] = new
         return held if _equal(held, new) else new
 
+    def is_ours(self, row, held):
+        """Whether a cell holds what we wrote there, now or the last time."""
+        old = self.ledger.get(row["student"], {}).get(row["exercise"])
+        return _equal(held, old) and not open_grade(row)
+
     def told(self):
         """Lines for the terminal."""
         lines = [f"{self.filled} grades written, {self.same} there already."]

@@ -38,7 +38,7 @@ def weight_gradient(grad, x, padding, mode="constant", shift=0):
 def backwards(grad, x, padding, out):
     """As if weight[ky, kx] had met the pixel (y - ky + padding, z - kx + padding)."""
     (tall, broad), (high, wide) = out.shape[2:], grad.shape[2:]
-    more = max(tall, broad)
+    more = max(tall, broad) + 3 * padding
     x, sums = rimmed(x, more), np.empty(out.shape)
     for ky, kx in np.ndindex(tall, broad):
         i, j = more - ky + padding, more - kx + padding
@@ -138,7 +138,11 @@ WEIGHT = ParallelTask(
             "x[n, c, y + ky - padding, z + kx - padding], where there is one. Is the padding subtracted, and does the sum begin anew for each weight?"
         ),
     },
-    watch=Watch(case=gradient_case("watched", 2, 2, 2, 4, 4, 3, 1), starts=3),
+    watch=Watch(
+        case=gradient_case("watched", 2, 2, 2, 4, 4, 3, 1),
+        starts=3,
+        larger=(gradient_case("many channels", 2, 6, 12, 4, 5, 3, 1),),
+    ),
     hints=(
         "In the forward pass, which elements of the result did weight[o, c, 0, 0] help to make? With which pixel was it multiplied "
         "for each of them?",
