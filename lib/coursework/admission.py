@@ -21,6 +21,7 @@ __all__ = ["COMPILED", "COUNTED", "KERNEL", "Language", "NotAdmitted", "Undefine
 DIMENSIONS = ("cuda.threadIdx", "cuda.blockIdx", "cuda.blockDim", "cuda.gridDim")
 # What np.empty makes is filled by its name (unset.py), and numba looks at no index of np.take with an axis.
 CALLED = ("np.empty", "np.empty_like", "np.take")
+PRODUCTS = ("np.dot", "np.vdot", "np.inner", "np.matmul")
 MOST_BITS = 128  # of a whole number that is written out
 # Names that the course gives to variables of its own where it counts the rounds and flops of an answer.
 _OURS = re.compile(r"(rounds|most)_\d+_|left_at_line_|flop_|__.*")
@@ -33,6 +34,18 @@ class NotAdmitted(Exception):
 
     def __init__(self, what, line, where):
         super().__init__(f"{f'line {line}' if line else 'it'} uses {what}, which {where}")
+        self.line = line
+
+
+class CallsALibrary(NotAdmitted):
+    """numba hands products of arrays to SciPy's BLAS, which one student has and another has not, and nobody counts."""
+
+    name = "ImportError"
+
+    def __init__(self, what, line):
+        Exception.__init__(
+            self, f"line {line} uses {what} on arrays, which calls a library: this course cannot count what that does"
+        )
         self.line = line
 
 
@@ -182,6 +195,8 @@ class _Rules:
 
     def visit(self, node):
         kind = type(node).__name__
+        if isinstance(getattr(node, "op", None), ast.MatMult) and self.language is COMPILED:
+            raise CallsALibrary("`@`", node.lineno)
         rule = getattr(self, f"visit_{kind}", None)
         if rule is not None:
             rule(node)
@@ -239,6 +254,8 @@ class _Rules:
     def called(self, node):
         """The function of a call. What is in CALLED must be called by its own name."""
         path = self.path(node.func)
+        if self.language is COMPILED and (path in PRODUCTS or path.endswith(".dot")):
+            raise CallsALibrary(f"`{ast.unparse(node.func)}`", node.lineno)
         if _is_take(path) and len(node.args) + len(node.keywords) > 1 + (path == "np.take"):
             self.refuse(node, "take with an axis", ": write x[:, indices], or a loop")
         if isinstance(node.func, ast.Attribute) and path.split(".")[0] not in MODULES:

@@ -184,7 +184,7 @@ no_guard = edit(
 
 @cuda.jit
 def the_vote_under_the_guard(x, out):
-    """wrong divergent-barrier: Votes, too, stand outside"""
+    """wrong divergent-warp-operation: Votes, too, stand outside"""
     counts = cuda.shared.array(8, np.int32)
     t = cuda.threadIdx.x
     lane, warp = t % 32, t // 32

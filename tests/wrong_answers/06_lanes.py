@@ -138,7 +138,7 @@ the_other_way = edit(
 
 @cuda.jit
 def shuffles_under_the_guard(x, out):
-    """wrong divergent-barrier: Shuffles, too, stand outside of every `if`"""
+    """wrong divergent-warp-operation: Shuffles, too, stand outside of every `if`"""
     lows = cuda.shared.array(4, np.float32)
     highs = cuda.shared.array(4, np.float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)

@@ -28,7 +28,7 @@ def zeros_first(a, b, out):
 
 @cuda.jit
 def one_thread_adds(a, b, out):
-    """right"""
+    """wrong replaced: Start again from the kernel as it was handed out"""
     if cuda.threadIdx.x == 0:
         total = np.float32(0)
         for i in range(cuda.grid(1), min(cuda.grid(1) + 64, a.size)):

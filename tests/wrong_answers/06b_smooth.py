@@ -24,7 +24,7 @@ def four_threads_fill_the_halo(x, out):
 
 @cuda.jit
 def without_a_tile(x, out):
-    """right"""
+    """wrong replaced: Start again from the kernel as it was handed out"""
     i, last = cuda.grid(1), x.size - 1
     if i <= last:
         total = np.float32(0)

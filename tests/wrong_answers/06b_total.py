@@ -28,7 +28,7 @@ def the_second_fence_inside(x, parts, count, out):
 
 @cuda.jit
 def one_block_adds_everything(x, parts, count, out):
-    """right"""
+    """wrong replaced: Start again from the kernel as it was handed out"""
     if cuda.grid(1) == 0:
         result = np.float32(0)
         for i in range(x.size):

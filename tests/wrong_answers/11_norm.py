@@ -222,7 +222,7 @@ def four_rows_of_five(x, weight, bias, eps, out):
 
 @njit(parallel=True)
 def around_a_loop_of_one(x, weight, bias, eps, out):
-    """wrong not-parallel: 100% of all loads and stores"""
+    """wrong not-parallel: 100% of the loop's loads and stores"""
     n = x.shape[1]
     for _ in prange(1):
         for i in range(x.shape[0]):

@@ -42,7 +42,7 @@ KEEP = KernelTask(
     points=3,
     minutes=24,
     spec=lambda x, out: kept(x),
-    tell_first=("divergent-barrier", "barrier-after-exit", "uninitialised-shared"),
+    tell_first=("divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared"),
     cases=(
         keep_case("one block, exact, one warp", 32, 32),
         keep_case("exact", 128, 128),

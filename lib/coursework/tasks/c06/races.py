@@ -133,7 +133,7 @@ RACES = DetectiveTask(
         Fault(
             "stuck",
             "threads wait at a barrier for others of their block that never come",
-            ("divergent-barrier", "barrier-after-exit"),
+            ("divergent-barrier", "divergent-warp-operation", "barrier-after-exit"),
         ),
         Fault("unset", "a place of shared memory is read that nobody has stored", ("uninitialised-shared",)),
         Fault("outside", "an index lies outside of its array", ("out-of-bounds", "negative-index")),

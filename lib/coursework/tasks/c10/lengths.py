@@ -163,7 +163,7 @@ LENGTHS = CompiledTask(
             "there is not that state."
         ),
         "raised-TypingError": "numba has no np.tanh(...) of what it does not know. Write loops over steps, rows and units, and math.tanh of one number.",
-        "raised-ImportError": "Write the sum yourself: `@` and np.dot inside a numba function call a library, which is not there.",
+        "raised-ImportError": "Write the sum yourself: `@` and np.dot inside a numba function call a library.",
     },
     budget=Budget(
         points=1,

@@ -122,7 +122,7 @@ DECODE = CompiledTask(
             "The sum of the weights is 0: was anything added to it? Does the largest score begin below all scores, with -inf? If it begins with 0, and "
             "all scores are far below, their exponentials are 0. And is `heads // groups` computed from q and keys?"
         ),
-        "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library, which is not there.",
+        "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library.",
         "raised-TypingError": "numba has no einsum. Scalars and loops will do: a score is a sum of `width` products.",
     },
     budget=Budget(

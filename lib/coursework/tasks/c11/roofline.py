@@ -77,7 +77,7 @@ ROOFLINE = MeasuredTask(
         "heads use it: that is what sharing saves.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
         "raised-IndexError": "An index left its array: values have no axis for the heads, as those of a group share them.",
-        "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library, which is not there.",
+        "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library.",
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
     },
