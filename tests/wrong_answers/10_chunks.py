@@ -189,7 +189,7 @@ def from_the_first_step_of_all(a, b, h0, chunks, out):
 
 @njit(parallel=True)
 def a_loop_of_one_round(a, b, h0, chunks, out):
-    """over budget over-budget: one thread does most of the work"""
+    """wrong not-parallel: Both walks through the steps belong into a prange loop"""
     for _ in prange(1):
         h = h0
         for t in range(a.size):
