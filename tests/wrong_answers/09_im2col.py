@@ -194,7 +194,7 @@ def one_row(x, kernel, stride, padding, out, row):
 @njit(parallel=True)
 def serial_where_it_is_counted(x, kernel, stride, padding, out):
     """wrong not-parallel: the case: counted"""
-    if out.size > 2000:
+    if 2000 < out.size < 20_000:
         for row in range(out.shape[0]):
             one_row(x, kernel, stride, padding, out, row)
     else:
@@ -215,7 +215,7 @@ def serial_where_nobody_watches(x, kernel, stride, padding, out):
 
 @njit(parallel=True)
 def most_rows_before_where_nobody_watches(x, kernel, stride, padding, out):
-    """wrong not-parallel: of the numbers are right all the same"""
+    """wrong not-parallel: of the result is right all the same"""
     first = out.shape[0] * 3 // 4 if out.size > 20_000 else 0
     for row in range(first):
         one_row(x, kernel, stride, padding, out, row)

@@ -108,12 +108,15 @@ class ParallelTask(CompiledTask):
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
 
     def _telling(self, cases, seed):
-        """(elements, case) of those that are not small, and whose right result changes with the numbers; what only the budget
-        runs is among them: who is serial there is not parallel."""
-        budget = (self.budget.case,) if self.budget and self.budget.case else ()
-        for case in (*cases, *self.watch.larger, *budget):
+        """(elements, case) of those that are not small, and whose right result changes with the numbers. The budget's is among
+        them where it is larger than all that are compared: who is serial there is not parallel."""
+        largest = 0
+        for case in (*cases, *self.watch.larger, *([self.budget.case] if self.budget and self.budget.case else ())):
             one, other = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
             size = sum(x.size for x in one if isinstance(x, np.ndarray))
+            if self.budget and case is self.budget.case and size < largest:
+                continue
+            largest = max(largest, size if case in self.cases else 0)
             if size >= ELEMENTS.start and not np.array_equal(self.spec(*one), self.spec(*other), equal_nan=True):
                 yield size, case
 

@@ -137,7 +137,12 @@ IM2COL = ParallelTask(
             "time: compute the row from c, ky and kx."
         ),
     },
-    watch=Watch(case=columns_case("watched", 2, 5, 6, 3, 1, 1), outside=0.7, starts=3),  # first a padded copy
+    watch=Watch(
+        case=columns_case("watched", 2, 5, 6, 3, 1, 1),
+        outside=0.7,  # first a padded copy
+        starts=3,
+        larger=(columns_case("a large picture", 4, 43, 37, 3, 1, 1),),
+    ),
     budget=Budget(
         points=1,
         text="no array made inside, each element of out stored once, at most one pixel loaded for it",
