@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trained import STEPS, Training, same
 
-from training import Tensor, accuracy, checkpoints, data, modules
+from training import SGD, Tensor, accuracy, checkpoints, data, fit, modules
 from training import functional as F
 
 
@@ -87,6 +87,20 @@ def test_accuracy_of_sequences_counts_each_token():
     y = x.copy()
     y[0, 0] += 1
     assert accuracy(Echo(), x, y, batch_size=2) == 11 / 12
+
+
+@pytest.mark.rotates
+def test_batches_go_to_the_device_where_the_weights_are():
+    """A training there comes to the weights of one here, to rounding."""
+    found = []
+    for device in ("cpu", "cuda"):
+        (x, y), _ = data.digits()
+        x, y = x[:6, 0, :4, :4].reshape(6, 16), y[:6] % 4
+        model = modules.Linear(16, 4, generator=np.random.default_rng(1)).to(device)
+        optimizer = SGD(model.parameters(), lr=0.1)
+        history = fit(model, F.cross_entropy, optimizer, data.Loader((x, y), 3), evaluate=(x, y), show=None)
+        found.append([*history.losses, history.accuracies[0][1], *model.state_dict()["weight"].ravel()])
+    np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"accumulate": 2}, {"scaled": True}, {"dropout": False, "clip": 0.5}], ids=str)
@@ -181,16 +195,9 @@ def test_a_loss_that_is_no_number_stops_before_it_reaches_a_weight():
     def divided(output, y):
         return F.cross_entropy(output, y) * float("inf")
 
-    training = Training(dropout=False, lr=0.125)
-    training.schedule.step()
+    training = Training(dropout=False)
     with pytest.raises(FloatingPointError, match=r"the learning rate, 0\.\d+: try a tenth.*divisions in your loss"):
-        F_fit(training, divided)
-
-
-def F_fit(training, loss):
-    from training import fit
-
-    fit(training.model, loss, training.optimizer, training.loader, show=None)
+        fit(training.model, divided, training.optimizer, training.loader, show=None)
 
 
 @pytest.mark.parametrize(("options", "words"), [
@@ -210,7 +217,7 @@ def test_where_nobody_watches_it_prints_a_line_for_each_epoch(capsys):
     training.fit(show="lines")
     training.fit(show=None)
     lines = capsys.readouterr().out.split("\n")
-    assert [line.split(": loss ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2", "epoch 3/3", ""]
+    assert [line.split(": mean loss ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2", "epoch 3/3", ""]
     assert all(line.endswith(", evaluated 0.25") for line in lines[:2])
 
 
@@ -223,9 +230,9 @@ def test_a_terminal_has_one_line_that_is_written_anew(capsys, monkeypatch):
     pieces = first.split("\r")
     assert pieces[0] == ""
     assert [piece.split(", ")[1] for piece in pieces[1:6]] == [f"batch {k}/5" for k in range(1, 6)]
-    assert pieces[6].startswith("epoch 1/2: loss ")
+    assert pieces[6].startswith("epoch 1/2: mean loss ")
     assert len(pieces[6]) >= len(pieces[5]), "nothing is left of the longer line before"
-    assert second.split("\r")[-1].startswith("epoch 2/2: loss ")
+    assert second.split("\r")[-1].startswith("epoch 2/2: mean loss ")
 
 
 class Handle:
@@ -257,16 +264,16 @@ def notebook(monkeypatch):
 def test_a_notebook_has_a_curve_that_grows(notebook, capsys, monkeypatch):
     monkeypatch.delenv("PYTEST_VERSION", raising=False)
     monkeypatch.setattr("training.loop._Display.SECONDS", -1)
-    Training().fit(epochs=2, evaluate=lambda model: 0.25, show="auto")
+    Training().fit(evaluate=lambda model: 0.25, show="auto")
     assert capsys.readouterr().out == ""
-    assert len(notebook.shown) == 2 * (STEPS + 1)
+    assert len(notebook.shown) == STEPS + 1
     assert all(content["image/png"].startswith(b"\x89PNG") for content in notebook.shown)
-    assert notebook.shown[-1]["text/plain"].startswith("epoch 2/2: loss ")
+    assert notebook.shown[-1]["text/plain"].startswith("epoch 1/1: mean loss ")
     assert json.dumps([content["text/plain"] for content in notebook.shown])
 
 
 def test_under_nbval_a_notebook_has_lines(notebook, capsys, monkeypatch):
     monkeypatch.setenv("PYTEST_VERSION", "9")
     Training().fit(show="auto")
-    assert capsys.readouterr().out.startswith("epoch 1/1: loss ")
+    assert capsys.readouterr().out.startswith("epoch 1/1: mean loss ")
     assert not notebook.shown
