@@ -1,0 +1,109 @@
+"""12-own: A network learns on your own kernels."""
+
+import numpy as np
+
+from ... import network
+from ...definition import Case, Section, Slip
+from ...kinds.function import FunctionTask
+
+
+def one_step(x, labels, w1, b1, w2, b2, rate, mean=True, mask=True, minus=True, late=False):
+    """New weights after one step of gradient descent, in float64."""
+    x, w1, b1, w2, b2 = (a.astype(np.float64) for a in (x, w1, b1, w2, b2))
+    z = x @ w1 + b1
+    h = np.maximum(z, 0)
+    y = h @ w2 + b2
+    e = np.exp(y - y.max(axis=1, keepdims=True))
+    d = e / e.sum(axis=1, keepdims=True)
+    d[np.arange(len(x)), labels] -= 1 if minus else 0
+    d /= len(x) if mean else 1
+    new_w2, new_b2 = w2 - rate * h.T @ d, b2 - rate * d.sum(axis=0)
+    back = d @ (new_w2 if late else w2).T
+    back = back * (z > 0) if mask else back
+    return w1 - rate * x.T @ back, b1 - rate * back.sum(axis=0), new_w2, new_b2
+
+
+_SLIPS = (
+    ({"mean": False}, "The loss is a mean over the rows of x: its gradient is divided by their number."),
+    ({"mask": False}, "Where ReLU gave 0 it passes no gradient on: multiply by z > 0."),
+    ({"minus": False}, "From the probabilities, one is taken off at each row's label."),
+    ({"late": True}, "The gradient of the hidden layer needs w2 as it was in the forward pass, not the new one."),
+)
+_NAMES = "w1", "b1", "w2", "b2"
+
+
+def judge_own(arguments, result):
+    expected = "four arrays: the new w1, b1, w2 and b2"
+    if not isinstance(result, tuple | list) or len(result) != 4:
+        return Slip("type", expected, "Return (w1, b1, w2, b2).")
+    right = one_step(*arguments)
+    for name, new, old in zip(_NAMES, result, right, strict=True):
+        if not isinstance(new, np.ndarray) or new.shape != old.shape:
+            got = f"{name} of shape {new.shape}" if isinstance(new, np.ndarray) else f"{name} is no array"
+            return Slip("type", f"{name} of shape {old.shape}", "The new weights have the shapes of the old ones.", got)
+
+    def like(other):
+        return all(np.allclose(a, b, rtol=1e-3, atol=1e-5) for a, b in zip(result, other, strict=True))
+
+    if like(right):
+        return None
+    before = arguments[2:6]
+    rate = arguments[6]
+    wrong = [n for n, a, b in zip(_NAMES, result, right, strict=True) if not np.allclose(a, b, rtol=1e-3, atol=1e-5)]
+    got = f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not right"
+    for mistake, cause in _SLIPS:
+        if like(one_step(*arguments, **mistake)):
+            return Slip("step", expected, cause, got)
+    if like([np.asarray(2 * a - b) for a, b in zip(before, right, strict=True)]):
+        return Slip("step", expected, "The weights moved up the slope: the gradient is subtracted.", got)
+    if like([(a - b) / rate for a, b in zip(before, right, strict=True)]):
+        return Slip("step", expected, "These are the gradients. The new weights are asked for: old ones less rate times gradient.", got)
+    if any(np.allclose(a, b) for a, b in zip(result, before, strict=True)):
+        same = next(n for n, a, b in zip(_NAMES, result, before, strict=True) if np.allclose(a, b))
+        return Slip("step", expected, f"{same} has not changed. Each of the four has a gradient.", got)
+    cause = "Begin at the end: is d right, then h.T @ d, then d @ w2.T, then that times (z > 0), then x.T @ that?"
+    return Slip("step", expected, cause, got)
+
+
+def own_arguments(rows):
+    """make(rng) -> x (rows, 63), labels, weights that have not learned yet, and a rate."""
+
+    def make(rng):
+        x, labels = network.pictures(rng, rows)
+        w1, b1, w2, b2 = network.weights()
+
+        def fresh(w):
+            return (rng.standard_normal(w.shape) / np.sqrt(w.shape[0])).astype(np.float32)
+
+        shift = (0.1 * rng.standard_normal(b1.size)).astype(np.float32)
+        return x, labels, fresh(w1), shift, fresh(w2), np.zeros_like(b2), 0.5
+
+    return make
+
+
+OWN = FunctionTask(
+    id="12-own",
+    section=Section("12", "12_training", "It learns"),
+    title="A network learns on your own kernels",
+    objective="Compose the forward pass, the backward pass and a step from kernels of one's own",
+    points=3,
+    minutes=25,
+    judge=judge_own,
+    cases=(
+        Case("one picture", own_arguments(1)),
+        Case("64 pictures", own_arguments(64)),
+        Case("33 pictures: no multiple of anything", own_arguments(33)),
+    ),
+    advice={
+        "raised-ValueError": "Do the shapes fit? h is (n, 32), d is (n, 10): which of the two is transposed in the gradient of w2?",
+        "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument.",
+        "raised-NameError": "A name is used that is not defined there. The kernels are called `mine.matmul` and so on.",
+    },
+    hints=(
+        "Which five products of matrices are there, two forward and three backward? Write down the shapes of each.",
+        "A small function that makes the result and calls mine.matmul saves work. A transposed array is not contiguous: "
+        "np.ascontiguousarray(h.T).",
+        "d is the softmax, less one at each label, divided by n. Then w2 gets h.T @ d, b2 the sum of d over the rows; back is d @ w2.T "
+        "times (z > 0); w1 gets x.T @ back, b1 the sum of back over the rows. All with the old weights.",
+    ),
+)
