@@ -220,7 +220,8 @@ class Unit:
             names, numbered = self.counted.given(names)
             setup[1:1] = numbered
             counts, kinds = ["_counts"], (types.intp,)
-            block = [*parse("_begin_block(_counter)", self.origin), *block, *parse("_end_block(_counter)", self.origin)]
+            begin = parse("_begin_block(_counter)\n_enter(_counter, _b)", self.origin)
+            block = [*begin, *block, *parse("_end_block(_counter)", self.origin)]
         body = [*place, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
         number = parse("_b = _last - 1 - _n" if self.order == "reverse" else "_b = _first + _n")
         hidden = ["_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts]

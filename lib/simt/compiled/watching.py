@@ -7,6 +7,7 @@ from llvmlite import ir
 from numba.core import types
 
 from .counting import count
+from .shadow import shadow
 from .words import INDEX
 
 BITS = 48  # of the flag: lines share them
@@ -42,7 +43,8 @@ class WatchedAccess:
         def made():
             if self.counter is not None:
                 size = self.context.get_abi_sizeof(self.context.get_data_type(at.type.dtype)) * (1 + more)
-                count(self, at.array, at.pointer(), kind, size)
+                number, offset = count(self, at.array, at.pointer(), kind, size)
+                shadow(self, number, offset, kind, size)
             return make()
 
         if self.flag is None:
