@@ -36,8 +36,10 @@ class Counts:
         return int(np.prod(self.block_shape))
 
 
-def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None):
+def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None, races=False):
     """Launch ``kernel`` compiled for the CPU, as ``compiled.run`` does, and return its `Counts`.
+
+    races: look for races too, where the kernel makes no order by fences (``Counts.suspects``, ``Counts.unseen``).
 
     ``Unsupported`` where the compiled engine cannot take the kernel: before anything has run, or where a thread makes
     too many accesses between two barriers.
@@ -51,7 +53,7 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     program = kernel.program(prepared.values)
     if program.grid_sync:
         check_cooperative(grid, block)
-    made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True)
+    made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True, raced=races)
     unit, counted = made[0], made[0].counted
     info, count_of = counted.info(trace.arrays), max(1, len(counted.sites))
     bases = [data.__array_interface__["data"][0] for data in _arrays(map(plain, prepared.values))]

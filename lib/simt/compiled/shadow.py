@@ -49,8 +49,8 @@ IN_BLOCK, IN_GRID = 1, 2  # who can see an array
 STORES = 1 << STORE
 KINDS = 7
 
-# A near word, from the lowest bit: a thread; several of its warp came; of several warps; the kinds of accesses since the
-# warp's last barrier; those before it; the clock.
+# A near word, from the lowest bit: a thread; several of its warp came; of several warps; the kinds of accesses since
+# the warp's last barrier; those before it; the clock.
 THREAD, SEVERAL, WARPS_CAME, SINCE, BEFORE, TIME = (1 << 10) - 1, 1 << 10, 1 << 11, 12, 15, 18
 # A far word: a block; another one; there is another one; the kinds of accesses; barriers of the grid before.
 BLOCK_BITS = 24

@@ -35,7 +35,7 @@ class Shadows:
         shared = self._of_shared(unit, shared_bytes)
         self.rows[: len(arrays), 3] = shared  # near words: those of shared memory come first
         self.near = shared + self.units
-        self.unseen = self._unseen(unit, fences, blocks)
+        self.unseen = self._unseen(unit, fences, blocks) if unit.counted.raced else "it was not asked for"
         if self.unseen:
             self.rows[:] = 0
             self.near = self.units = 0

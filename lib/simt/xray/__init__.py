@@ -102,9 +102,9 @@ def xray(
         from .. import count  # the compiled engine is not loaded before it is needed
 
         again = copies(args)
-        counts = seen = count(kernel, grid, block, args, shared_bytes, order)
+        counts = seen = count(kernel, grid, block, args, shared_bytes, order, races=True)
         if any(len(suspect.blocks) > 1 for suspect in counts.suspects):  # which blocks meet first is a matter of luck
-            seen = count(kernel, grid, block, copies(again), shared_bytes, order, threads=1)
+            seen = count(kernel, grid, block, copies(again), shared_bytes, order, threads=1, races=True)
         return CountedReport(counts, suspected.races(seen, (kernel, grid, block, shared_bytes, lambda: copies(again))))
 
     def looked_at(args):

@@ -24,30 +24,40 @@ def races(counts, launch):
     """A race `Finding` for each cause that was seen. launch: (kernel, grid, block, shared bytes, function that makes
     fresh arguments)."""
     found, runs = [], {}
-    for suspect in counts.suspects:
-        if any(_is_of(f, counts, suspect) for f in found):
-            continue
-        if suspect.blocks not in runs and len(runs) < MOST_RUNS:
-            runs[suspect.blocks] = _again(counts, suspect.blocks, *launch)
-        told = [f for f in runs.get(suspect.blocks, ()) if _is_of(f, counts, suspect)]
-        found += told[:1] or [_alone(counts, suspect)]
+    for suspect in sorted(counts.suspects, key=lambda s: -len(s.blocks)):  # between blocks first: that says more
+        if not any(_is_of(f, counts, suspect) for f in found):
+            found.append(_told(counts, suspect, runs, launch) or _alone(counts, suspect))
     return sorted(found, key=lambda f: (f.line, f.array, f.message))
 
 
 def _is_of(finding, counts, suspect):
-    """Whether a finding is about this access, among blocks or in one as it was seen."""
-    return counts.sites[suspect.site].line in finding.lines and (finding.scope == "grid") == (len(suspect.blocks) > 1)
+    """Whether a finding tells of this access, and of blocks where it is between blocks."""
+    wide = len(suspect.blocks) > 1
+    return counts.sites[suspect.site].line in finding.lines and (finding.scope == "grid" or not wide)
+
+
+def _told(counts, suspect, runs, launch):
+    """What the executor finds of it: in its blocks or, where these do it only in company, in all. None: nothing."""
+    alone = [suspect.blocks] if not counts.grid_barriers else []  # blocks that meet must all be there
+    for blocks in (*alone, None):
+        if blocks not in runs:
+            if len(runs) == MOST_RUNS:
+                return None
+            runs[blocks] = _again(counts, blocks, *launch)
+        told = [f for f in runs[blocks] if _is_of(f, counts, suspect)]
+        if told:
+            return told[0]
+    return None
 
 
 def _again(counts, blocks, kernel, grid, block, shared_bytes, fresh):
-    """The races of some blocks, run alone in the executor."""
+    """The races that the executor finds in some blocks."""
     trace = Trace(limit=MOST_ACCESSES)
     try:
-        only = None if counts.grid_barriers else blocks  # blocks that meet must all be there
-        run(kernel, grid, block, fresh(), shared_bytes=shared_bytes, order=counts.order, trace=trace, only=only)
-        return [replace(f, count=1) for f in causes.races(trace)]  # how often in all blocks, nobody knows
-    except (KernelError, TraceFull):  # it depends on what other blocks do, or there is too much of it
+        run(kernel, grid, block, fresh(), shared_bytes=shared_bytes, order=counts.order, trace=trace, only=blocks)
+    except (KernelError, TraceFull):  # without the others it goes another way, or there is too much of it
         return []
+    return [replace(f, count=1) for f in causes.races(trace)]  # how often in all blocks, nobody knows
 
 
 def _alone(counts, suspect):
