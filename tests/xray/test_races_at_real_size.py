@@ -84,8 +84,8 @@ def same_memory(arrays):
     return {array.removeprefix("bytes_of_") for array in arrays}
 
 
-@pytest.mark.parametrize("order", ["forward", "reverse"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("order", ["forward", pytest.param("reverse", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", range(30))
 def test_the_same_memory_is_raced_for(seed, order):
     arguments = by_lot(seed)
     pairs = pairs_of(written_by_lot, BLOCKS, THREADS, arguments, order)
@@ -97,3 +97,130 @@ def test_the_same_memory_is_raced_for(seed, order):
     assert same_memory(array for _, array, wide in found if wide) == between_blocks
     for site, _, wide in found:
         assert any(site.line in f.lines and (f.scope == "grid" or not wide) for f in pairs)
+
+
+# -- the zoo, and the planted races -------------------------------------------------------------------------------------
+
+DAILY = (
+    "matmul_without_last_barrier", "block_forgotten_in_the_index", "warp_without_syncwarp", "counter_without_a_fence",
+    "last_warp_is_not_full",
+)  # fmt: skip
+PLANTED = [
+    (p.name, cuda.jit(p.function), p.grid, p.block, p.shared_bytes, p.fresh)
+    for p in planted_causes.ONE + planted_causes.TWO
+    if "race" in p.kinds or "atomic-against-plain" in p.kinds
+]
+ZOO = [
+    (a.name, a.kernel, a.grid, a.block, a.shared_bytes, a.make_arguments)
+    for a in zoo_correct.CORRECT + [b for b in zoo_buggy.BUGGY if b.expected & {"race", "atomic-against-plain"}]
+]
+
+
+def cases():
+    return [pytest.param(*c, id=c[0], marks=() if c[0] in DAILY else pytest.mark.slow) for c in PLANTED + ZOO]
+
+
+@pytest.mark.parametrize(("name", "kernel", "grid", "block", "shared_bytes", "fresh"), cases())
+def test_the_same_races_are_told(name, kernel, grid, block, shared_bytes, fresh):
+    expected = {(f.kind, f.lines, f.array) for f in xray(kernel, grid, block, shared_bytes)(*fresh()).races}
+    try:
+        found = xray(kernel, grid, block, shared_bytes, engine="compiled")(*fresh()).races
+    except (NotLookedFor, simt.Unsupported, simt.KernelError):
+        return  # it says so
+    assert {(f.kind, f.lines, f.array) for f in found} == expected
+
+
+# -- at real size -------------------------------------------------------------------------------------------------------
+
+TILE = 16
+
+
+@cuda.jit
+def matmul(a, b, c, last_barrier):
+    sa = cuda.shared.array((TILE, TILE), float32)
+    sb = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    total = float32(0)
+    for start in range(0, a.shape[1], TILE):
+        sa[ty, tx] = a[row, start + tx]
+        sb[ty, tx] = b[start + ty, column]
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += sa[ty, k] * sb[k, tx]
+        if last_barrier:
+            cuda.syncthreads()
+    c[row, column] = total
+
+
+def look(n, last_barrier):
+    a, b, c = np.ones((n, n), np.float32), np.ones((n, n), np.float32), np.zeros((n, n), np.float32)
+    return xray(matmul, (n // TILE, n // TILE), (TILE, TILE), engine="compiled")(a, b, c, last_barrier)
+
+
+@pytest.mark.parametrize("n", [128, pytest.param(512, marks=pytest.mark.slow)])
+def test_a_barrier_that_a_product_needs(n):
+    right, wrong = look(n, True), look(n, False)
+    assert right.races == []
+    right.require(races=0)
+    (race,) = wrong.races
+    assert str(wrong).splitlines()[0].endswith("RACES LOOKED FOR, by the compiled engine")
+    assert (race.kind, race.scope, race.array, len(race.index)) == ("race", "block", "sa", 2)
+    assert race.threads[0]["block"] == race.threads[1]["block"] == (0, 0, 0)
+    assert race.threads[0] != race.threads[1]
+    assert "`sa[ty, k]`" in race.message
+    assert "`sa[ty, tx]`" in race.message
+    assert "at the end of the loop body" in race.cure
+    assert "at the end of the loop body" in " ".join(str(wrong).split())
+    assert "at the end of the loop body" in wrong._repr_html_()
+    with pytest.raises(AssertionError, match="races"):
+        wrong.require(races=0)
+
+
+def test_a_race_that_is_too_much_to_record_is_told_in_fewer_words(monkeypatch):
+    monkeypatch.setattr(suspected, "MOST_ACCESSES", 0)
+    races = look(32, False).races
+    assert {(f.array, f.line) for f in races} == {
+        (f.array, f.line) for f in races if "nothing orders the two" in f.message
+    }
+    assert {f.array for f in races} == {"sa", "sb"}
+    assert all(f.threads and f.index and f.cure for f in races)
+
+
+# -- what is not looked for ---------------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def handed_over(x, part, flag):
+    if cuda.threadIdx.x == 0:
+        part[cuda.blockIdx.x] = x[cuda.blockIdx.x]
+        cuda.threadfence()
+        cuda.atomic.add(flag, 0, 1)
+
+
+@cuda.jit
+def one_half_meets(x, y):
+    t = cuda.threadIdx.x
+    if t < 16:
+        y[t] = x[t]
+        cuda.syncwarp(0xFFFF)
+
+
+def not_looked_for(report, why):
+    assert str(report).splitlines()[0].endswith("no races looked for")
+    assert why in " ".join(str(report).split())
+    assert report.to_dict()["races"] is None
+    with pytest.raises(NotLookedFor, match=why):
+        report.require(races=0)
+
+
+def test_order_that_a_kernel_makes_itself_is_left_to_the_executor():
+    arguments = np.ones(2, np.float32), np.zeros(2, np.float32), np.zeros(1, np.int32)
+    not_looked_for(xray(handed_over, 2, 32, engine="compiled")(*arguments), "fences")
+    halves = np.ones(32, np.float32), np.zeros(32, np.float32)
+    not_looked_for(xray(one_half_meets, 1, 32, engine="compiled")(*halves), "syncwarp")
+
+
+def test_more_memory_than_has_a_shadow(monkeypatch):
+    monkeypatch.setattr(words_of_shadow, "MOST_UNITS", 100)
+    not_looked_for(look(32, True), "more than 100 elements")
