@@ -1273,6 +1273,20 @@ XRAY = [
         "test_races_against_all_pairs",
     ),
     Fault(
+        "compiled: where races are looked for, a barrier of a warp orders nothing",
+        "elif time < peek(counter, WARPS + (thread >> 5)):",
+        "elif time < 0:",
+        "tests/xray/test_races_at_real_size.py",
+        "test_the_same_memory_is_raced_for and forward",
+    ),
+    Fault(
+        "x-ray: a wait for what an atomic returned and one more asks nothing of the count",
+        "elif e is not None and is_sum and all(",
+        "elif e is None and all(",
+        ZOO,
+        "test_bug_is_found and waits_for_all_but_itself_and_one",
+    ),
+    Fault(
         "x-ray: shared memory of all blocks is one",
         "np.where(trace.space[rows] == SHARED, trace.block[rows], -1)",
         "np.where(trace.space[rows] == SHARED, 0, -1)",

@@ -298,12 +298,12 @@ class Trace:
         element = np.zeros(len(offsets), dtype=np.int64)
         for number in np.unique(arrays).tolist():
             info, here = self.arrays[number], arrays == number
-            element[here] = _element(info, offsets[here])
+            element[here] = elements(info, offsets[here])
         return element if np.ndim(rows) or isinstance(rows, slice) else element[0]
 
 
-def _element(info, rest):
-    """Flat C-order index, from bytes behind the first element."""
+def elements(info, rest):
+    """Flat C-order indices of elements of an array, from bytes behind the first."""
     if _is_c_contiguous(info):
         return rest // info.dtype.itemsize
     # Undo the strides, largest first. A negative stride counts from the far end of its axis.

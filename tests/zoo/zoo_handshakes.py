@@ -924,3 +924,37 @@ def flag_of_shared_memory_set_in_a_branch(x, part, count, out):
     if last[0] == 1 and t < 4:
         cuda.threadfence()
         cuda.atomic.add(out, 0, part[t])
+
+
+@fine(4, 32, zeros(4), zeros(1), ints(1))
+def waits_for_all_but_itself(x, y, count):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        if b > 0:
+            x[b] = b
+            cuda.threadfence()
+            cuda.atomic.add(count, 0, 1)
+        else:
+            while cuda.atomic.add(count, 0, 0) + 1 < cuda.gridDim.x:
+                pass
+            cuda.threadfence()
+            for k in range(1, cuda.gridDim.x):
+                y[0] += x[k]
+
+
+@bug(RACES, 4, 32, zeros(4), zeros(1), ints(1))
+def waits_for_all_but_itself_and_one(x, y, count):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        if b > 0:
+            x[b] = b  # BUG
+            cuda.threadfence()
+            cuda.atomic.add(count, 0, 1)
+        else:
+            while True:
+                came = 2 + cuda.atomic.add(count, 0, 0)
+                if cuda.gridDim.x <= came:
+                    break
+            cuda.threadfence()
+            for k in range(1, cuda.gridDim.x):
+                y[0] += x[k]  # BUG

@@ -24,7 +24,8 @@ what that calls    numba intrinsics: accesses.py, storage.py (shared and own arr
                    casts.py, atomics.py, warp.py, words.py (LLVM types), vectorise.py (how numba's LLVM is changed)
 a launch           launch.py, rounds.py (every loop ends), meetings.py and together.py (barriers of the grid)
 counting           census.py (a launch, counted), counted.py (what its kernel knows besides), counting.py, tallying.py
-                   (sectors, bank passes), visits.py, slots.py, watching.py (what an access tells)
+                   (sectors, bank passes), visits.py, slots.py, watching.py (what an access tells); shadow.py (races),
+                   suspects.py (what it found)
 """
 
 from .launch import run, stages

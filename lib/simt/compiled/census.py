@@ -11,6 +11,7 @@ from ..limits import check_cooperative, check_launch, dimensions
 from ..trace import ArrayInfo, Trace
 from . import slots
 from .launch import check_order, plain, start, unit_of
+from .suspects import Shadows
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,18 @@ class Counts:
     barriers: int  # most of any block
     grid_barriers: int
     shared_bytes: int  # of a block, static and dynamic
+    suspects: tuple  # of suspects.py
+    unseen: str  # why nobody looked for races; "": they were looked for
+
+    @property
+    def threads_per_block(self):
+        return int(np.prod(self.block_shape))
 
 
-def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None):
+def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=None, races=False):
     """Launch ``kernel`` compiled for the CPU, as ``compiled.run`` does, and return its `Counts`.
+
+    races: look for races too, where the kernel makes no order by fences (``Counts.suspects``, ``Counts.unseen``).
 
     ``Unsupported`` where the compiled engine cannot take the kernel: before anything has run, or where a thread makes
     too many accesses between two barriers.
@@ -41,22 +50,20 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     check_launch(grid, block, shared_bytes)
     trace = Trace()
     prepared = Arguments(kernel, args, trace)
-    if kernel.program(prepared.values).grid_sync:
+    program = kernel.program(prepared.values)
+    if program.grid_sync:
         check_cooperative(grid, block)
-    made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True)
+    made = unit_of(kernel, prepared, block, shared_bytes, True, order, counted=True, raced=races)
     unit, counted = made[0], made[0].counted
     info, count_of = counted.info(trace.arrays), max(1, len(counted.sites))
     bases = [data.__array_interface__["data"][0] for data in _arrays(map(plain, prepared.values))]
-    buffers = []
-
-    def counter():
-        buffers.append(slots.buffer(count_of, info, bases))
-        return buffers[-1]
-
+    shadows = Shadows(unit, trace.arrays, program.fences, grid[0] * grid[1] * grid[2], shared_bytes)
+    counter = Counters(lambda: slots.buffer(count_of, info, bases), shadows)
+    buffers = counter.buffers
     for unwritten, _ in trace.unwritten.values():
         unwritten.forget()  # from here on the launch writes, and nobody notes where
     grid_barriers = start(kernel, made, prepared, grid, block, args, shared_bytes, True, order, threads, counter)
-    failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers]))
+    failed = int(np.bitwise_or.reduce([b[slots.FAILED] for b in buffers])) & (slots.FULL | slots.TWICE)
     if failed:
         what = (
             "makes too many accesses between two barriers" if failed & slots.FULL else "makes an access twice at once"
@@ -70,7 +77,26 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     arrays = [*trace.arrays, *(_describe(own) for _, own in counted.own.values())]
     barriers = max(int(b[slots.MOST_MET]) for b in buffers)
     shared = unit.memory.shared_used + shared_bytes
-    return Counts(unit.name, grid, block, order, sites, arrays, sums, barriers, grid_barriers, shared)
+    suspects = shadows.found(buffers, grid_barriers, order == "reverse")
+    return Counts(unit.name, grid, block, order, sites, arrays, sums, barriers, grid_barriers, shared, *suspects)
+
+
+class Counters:
+    """Makes the buffer of each CPU thread."""
+
+    def __init__(self, make, shadows):
+        self.make, self.shadows, self.buffers = make, shadows, []
+
+    def __call__(self):
+        words = self.make()
+        self.shadows.attach(words)
+        self.buffers.append(words)
+        return words
+
+    def turn(self, passed):
+        """All blocks have passed so many barriers of the grid."""
+        for words in self.buffers:
+            words[slots.TURN] = passed
 
 
 def _arrays(values):

@@ -26,10 +26,13 @@ class Own:
 
 
 class Counted:
-    """The numbers of one kernel. Arrays among the arguments come first, in their order, then the kernel's own."""
+    """The numbers of one kernel. raced: races are looked for (shadow.py).
 
-    def __init__(self, unit):
-        self.unit = unit
+    Arrays among the arguments come first, in their order, then the kernel's own.
+    """
+
+    def __init__(self, unit, raced):
+        self.unit, self.raced = unit, raced
         self.sites = {}  # Site -> number
         self.arguments = sum(map(arrays_in, unit.argument_types))
         self.own = {}  # what makes it -> (number, Own)

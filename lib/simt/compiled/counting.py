@@ -153,7 +153,8 @@ _RECORD = types.void(FLAG, types.int64, types.int64, types.int64, types.int64)
 
 
 def count(watch, array, pointer, kind, size):
-    """Emit the recording of an access. ``watch``: who asks (watching.py); ``array``: its structure in LLVM."""
+    """Emit the recording of an access; returns the array's number and the offset. ``watch``: who asks (watching.py);
+    ``array``: its structure in LLVM."""
     b = watch.builder
     number = b.ptrtoint(array.parent, INDEX)
     base = b.load(b.gep(watch.counter, [b.add(number, INDEX(BASES))]))
@@ -163,6 +164,7 @@ def count(watch, array, pointer, kind, size):
     place = b.mul(b.or_(b.shl(number, INDEX(32)), INDEX(2 * watch.site + 1)), INDEX(0x9E3779B97F4A7C15))
     given = [watch.counter, b.add(watch.visit, place), meta, watch.thread, offset]
     watch.context.compile_internal(b, record, _RECORD, given)
+    return number, offset
 
 
 def is_global(watch, array):

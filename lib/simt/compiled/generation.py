@@ -272,7 +272,8 @@ class Generation:
 
     def on_Collective(self, piece: Collective):
         counted = self.unit.counted is not None and piece.sync.is_barrier
-        return [*(parse("_meet(_counter)") if counted else []), *self.collective(piece)]
+        meet = parse("_meet(_counter)\n" + "_order_block(_counter)" * self.unit.counted.raced) if counted else []
+        return [*meet, *self.collective(piece)]
 
     def collective(self, piece):
         sync = piece.sync
@@ -281,15 +282,17 @@ class Generation:
         if sync.kind in ("count", "and", "or"):
             return self._counted(piece)
         whole = isinstance(sync.operands["mask"], ast.Constant) and not piece.guards and not self.unit.returns
+        raced = self.unit.counted is not None and self.unit.counted.raced
         if whole and sync.kind == "syncwarp":
-            return []
+            return parse(f"_order_warps(_counter, {self.threads})") if raced else []
         if whole and sync.kind in SOURCES:
             return self._result(
                 piece, call("_from_whole_warp", self._values(piece), self._source(piece), name("_t"), self.threads)
             )
         participants = self._participants(piece)
         if sync.kind == "syncwarp":
-            return participants
+            order = parse(f"_order_some(_counter, _part, _active, {self.threads})") if raced else []
+            return [*participants, *order]
         if sync.kind in SOURCES:
             value = call(
                 "_from_participant",

@@ -71,7 +71,8 @@ def start(kernel, made, prepared, grid, block, args, shared_bytes, checked, orde
         for now, before in kept:
             now[...] = before
         if failure.flag & Unit.ENDLESS:
-            key = _key(values, block, checked, order, shared_bytes, counter is not None)
+            raced = counter is not None and unit.counted.raced
+            key = _key(values, block, checked, order, shared_bytes, counter is not None, raced)
             _endless(kernel, unit, failure, kernel.program(prepared.values).waits, key)
         _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, bool(kept))
     except (ValueError, ArithmeticError):  # of a range whose step is 0, for one: the executor knows where
@@ -122,14 +123,14 @@ def plain(value):
     return value
 
 
-def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False):
+def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False, raced=False):
     """The unit and its function for these types of arguments, made once and kept with the kernel."""
     values = [plain(v) for v in prepared.values]
-    key = _key(values, block, checked, order, shared_bytes, counted)
+    key = _key(values, block, checked, order, shared_bytes, counted, raced)
     types = key[0]
     if key not in kernel.compiled:
         kernel.program(prepared.values)  # refuses what no GPU could run
-        unit = Unit(kernel, types, block, checked, order, shared_bytes, counted)
+        unit = Unit(kernel, types, block, checked, order, shared_bytes, counted, raced)
         try:
             kernel.compiled[key] = unit, unit.build()
         except Unsupported as error:
@@ -149,9 +150,9 @@ def unit_of(kernel, prepared, block, shared_bytes, checked, order, counted=False
     return outcome
 
 
-def _key(values, block, checked, order, shared_bytes, counted):
+def _key(values, block, checked, order, shared_bytes, counted, raced):
     """What a kernel is compiled for."""
-    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted, wraps()
+    return tuple(typeof(v) for v in values), block, checked, order, shared_bytes, counted, raced, wraps()
 
 
 def _left_waiting(unit, failure):

@@ -6,7 +6,7 @@ import numpy as np
 from numba.core import types
 
 from . import accesses as memory
-from . import arithmetic, casts, counting, storage, warp
+from . import arithmetic, casts, counting, shadow, storage, warp
 from .inference import probe
 from .vectorise import mark
 
@@ -39,6 +39,8 @@ NAMESPACE = {
     "_visit_of": counting.visit, "_at_address": counting.at_address, "_settle": counting.settle,
     "_keep_met": counting.keep_met, "_bring_met": counting.bring_met,
     "_begin_thread": counting.begin_thread, "_flush": counting.flush, "_meet": counting.meet,
+    "_enter": shadow.enter, "_order_block": shadow.order_block, "_order_warps": shadow.order_warps,
+    "_order_some": shadow.order_some,
     "_begin_block": counting.begin_block, "_end_block": counting.end_block, "_no_array": counting.no_array,
     "_keep": storage.keep, "_bring": storage.bring,
     **{"_" + n.replace("shfl", "source"): f for n, f in warp.SOURCES.items()},

@@ -48,3 +48,5 @@ class Together(RunningLaunch):
             self.failures.append(LeftWaiting(first, int(self.stand[first]), len(waiting), self.blocks))
         self.done = bool(ended or self.failures)
         self.passed += not self.done
+        if self.made is not None:
+            self.made.turn(self.passed)

@@ -42,7 +42,7 @@ class Unit:
 
     ENDLESS, DIVERGED, RAISED = 1 << 59, 1 << 60, 1 << 61
 
-    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes, counted=False):
+    def __init__(self, kernel, argument_types, block, checked, order, shared_bytes, counted=False, raced=False):
         self.function, self.name = kernel.py_func, kernel.py_func.__name__
         self.argument_types, self.block, self.checked, self.order = argument_types, block, checked, order
         self.threads = block[0] * block[1] * block[2]
@@ -54,7 +54,7 @@ class Unit:
         self.origin.end_lineno = self.origin.lineno
         self.namespace = Namespace()
         self.memory = BlockMemory(self, shared_bytes)
-        self.counted = Counted(self) if counted else None
+        self.counted = Counted(self, raced) if counted else None
         self.devices = DeviceFunctions(self)
         self.lines = {}  # line of the source with an access -> its number, and bit in the flag
         self.reassigned = []  # parameters that the kernel assigns
@@ -220,7 +220,8 @@ class Unit:
             names, numbered = self.counted.given(names)
             setup[1:1] = numbered
             counts, kinds = ["_counts"], (types.intp,)
-            block = [*parse("_begin_block(_counter)", self.origin), *block, *parse("_end_block(_counter)", self.origin)]
+            begin = parse("_begin_block(_counter)\n" + "_enter(_counter, _b)" * self.counted.raced, self.origin)
+            block = [*begin, *block, *parse("_end_block(_counter)", self.origin)]
         body = [*place, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
         number = parse("_b = _last - 1 - _n" if self.order == "reverse" else "_b = _first + _n")
         hidden = ["_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts]

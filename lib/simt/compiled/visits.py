@@ -25,8 +25,10 @@ class Visits:
         self.effects.add("thread")
         source, place = (self.stands_for[0].source, self.stands_for[1]) if self.stands_for else (self.source, node)
         number = self.unit.counted.site(source.site(place, kind))
-        watch = ast.Tuple([name("_flag"), name("_counter"), self.visited, name("_t")], ast.Load())
-        return [watch, ast.Constant(BITS * number + line % BITS)]
+        watch = [name("_flag"), name("_counter"), self.visited, name("_t")]
+        if self.unit.counted.raced:
+            watch.append(ast.Constant(True))
+        return [ast.Tuple(watch, ast.Load()), ast.Constant(BITS * number + line % BITS)]
 
     def deeper(self, iteration, node):
         """Go on in a visit of its own; returns the statement that begins it."""

@@ -1,12 +1,14 @@
 """What an access tells: that its index lies outside (``*flag |= bit``), and in a counted launch that it happened.
 
-Every access has a first operand that says so: None, the flag, or (flag, counter, visit, thread).
+Every access has a first operand that says so: None, the flag, or (flag, counter, visit, thread), with one more where
+races are looked for.
 """
 
 from llvmlite import ir
 from numba.core import types
 
 from .counting import count
+from .shadow import shadow
 from .words import INDEX
 
 BITS = 48  # of the flag: lines share them
@@ -22,7 +24,8 @@ class WatchedAccess:
         self.bit, self.site = 1 << site.literal_value % BITS, site.literal_value // BITS
         if isinstance(kind, types.BaseTuple):
             parts = [builder.extract_value(value, k) for k in range(len(kind))]
-            self.flag, self.counter, self.visit, self.thread = parts
+            self.flag, self.counter, self.visit, self.thread = parts[:4]
+            self.raced = len(parts) > 4
         elif kind != types.none:
             self.flag = value
 
@@ -42,7 +45,9 @@ class WatchedAccess:
         def made():
             if self.counter is not None:
                 size = self.context.get_abi_sizeof(self.context.get_data_type(at.type.dtype)) * (1 + more)
-                count(self, at.array, at.pointer(), kind, size)
+                number, offset = count(self, at.array, at.pointer(), kind, size)
+                if self.raced:
+                    shadow(self, number, offset, kind, size)
             return make()
 
         if self.flag is None:

@@ -21,8 +21,9 @@ _NONE = frozenset()
 class Gates:
     """Of one function. ``guards``: id of a node -> the atomics that gate it. ``after``: those that gate what follows a
     call of the function. ``returned``: those whose value reaches its result.
-    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side). ``taint``: variable (or
-    array) -> atomics it comes from.
+    ``compared``: id of a comparison -> (the atomics of its left side, those of its right side, whether the left side
+    is what one atomic returned, plus or minus what none did, and the right side). ``taint``: variable (or array) ->
+    atomics it comes from.
     """
 
     def __init__(self, source, known):
@@ -32,6 +33,7 @@ class Gates:
         self.left = _NONE  # the atomics behind a `break` of the loop at hand
         self.returned = _NONE
         body = source.node.body if isinstance(source.node.body, list) else []
+        self.values = _values(ast.Module(body, []))
         before = None
         while before != (before := {name: len(atoms) for name, atoms in self.taint.items()}):
             for node in ast.walk(ast.Module(body, [])):
@@ -70,6 +72,17 @@ class Gates:
                 elif callee := self._callee(node):
                     found |= callee.returned
         return frozenset(found)
+
+    def _is_sum(self, expression):
+        """Whether a value is what one atomic returned, plus or minus something that comes from none."""
+        if isinstance(expression, ast.Name):
+            return len(self.values.get(expression.id, ())) == 1 and self._is_sum(self.values[expression.id][0])
+        if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add | ast.Sub):
+            if not self.atoms(expression.right):
+                return self._is_sum(expression.left)
+            adds = isinstance(expression.op, ast.Add) and not self.atoms(expression.left)
+            return adds and self._is_sum(expression.right)
+        return isinstance(expression, ast.Call) and self._is_atomic(expression)
 
     def _static(self, node):
         if self.source.is_local(node.func) or not isinstance(node.func, ast.Name | ast.Attribute):
@@ -147,11 +160,24 @@ class Gates:
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             sides = self.atoms(node.left), self.atoms(node.comparators[0])
             if any(sides):
-                self.compared[id(node)] = sides
+                self.compared[id(node)] = *sides, *(map(self._is_sum, (node.left, node.comparators[0])))
         if isinstance(node, ast.Subscript | ast.Call | ast.Attribute):
             self.guards[id(node)] = self.now
             if isinstance(node, ast.Call) and (callee := self._callee(node)):
                 self.now |= callee.after
+
+
+def _values(node):
+    """Variable -> what is assigned to it at each place; None where that is no expression."""
+    values = {}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            values.setdefault(n.id, []).append(None)
+    for n in ast.walk(node):
+        for target in n.targets if isinstance(n, ast.Assign) else [n.target] if isinstance(n, ast.NamedExpr) else ():
+            if isinstance(target, ast.Name):
+                values[target.id][0] = n.value  # of several nobody asks
+    return values
 
 
 def _stored_arrays(node):

@@ -32,7 +32,7 @@ from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
 
 
-def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None, unset=POISON):
+def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None, unset=POISON, only=None):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
 
     kernel: what ``@cuda.jit`` returns, of ours or of numba.cuda's, or the Python function. grid, block: an int or a
@@ -40,7 +40,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
     order: "forward", "reverse", "shuffled[:seed]"; default: set by ``simt.order``, or DLKERNELS_ORDER, or forward.
     trace: a ``Trace`` to record into (returned, finished). budget: most loop iterations of one thread, or of (one, all
     together); default: set by ``simt.budget``, or ``limits.MOST_ROUNDS``. unset: the bytes of what a shuffle gets from
-    a lane that takes no part.
+    a lane that takes no part. only: numbers of the blocks to run, where blocks do not wait for one another; None: all.
     """
     kernel = kernel_of(kernel)
     grid, block = dimensions(grid, "griddim"), dimensions(block, "blockdim")
@@ -61,7 +61,7 @@ def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budge
         trace.guards, trace.atomic_nodes = program.guards, program.atomic_nodes
         trace.idle = idle(kernel.py_func)
     launch = Launch(program, name, grid, block, prepared.values, shared_bytes, order, trace, budget)
-    launch.unset = unset
+    launch.unset, launch.only = unset, only
     try:
         launch.run()
     finally:

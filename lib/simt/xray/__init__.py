@@ -12,8 +12,8 @@ a run         arguments.py (to run it again), seen.py (what went wrong on the wa
 counts        analysis.py (from a trace to rows), columns.py (its tools), traffic.py (the memory model), counted.py
               (counts of the compiled engine), metrics.py (Nsight's names), occupancy.py, budget.py
 order, races  conflicts.py, races.py, raced.py (in words), lanes.py (of a warp), order.py (fences and atomics),
-              evidence.py (what an atomic proves), missing.py (which fence or barrier would do), unset.py (reads of what
-              nobody wrote)
+              evidence.py (what an atomic proves), suspected.py (what the compiled engine saw), missing.py (which fence
+              or barrier would do), unset.py (reads of what nobody wrote)
 one cause     causes.py, spans.py, meeting.py, merging.py, consequences.py
 findings      finding.py, findings.py, cures.py, words.py
 pictures      report.py, pictures.py, player.py, timeline.py, svg.py
@@ -24,6 +24,7 @@ from .. import run
 from ..errors import Deadlock, KernelError, NotFollowed, TooManyIterations, Unsupported
 from ..policy import check_name, is_large
 from ..trace import MOST_ACCESSES, Trace, TraceFull
+from . import suspected
 from .arguments import copies, restore, same
 from .budget import BudgetExceeded
 from .compiler import Compiled, Unavailable, available, compiled
@@ -67,15 +68,18 @@ def xray(
     "shuffled:<seed>".
     snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
     most_accesses: of all threads together; `TraceFull`, a MemoryError, is raised beyond.
-    engine: "executor" records every access, and finds races and the like. "compiled" only counts, and takes launches of
-    real size: tens of millions of accesses in a second; what needs single accesses raises `NotLookedFor`. "auto" takes
+    engine: "executor" records every access, and finds races and the like. "compiled" counts, looks for races, and takes
+    launches of real size: tens of millions of accesses in a second. Other findings, and what needs single accesses,
+    raise `NotLookedFor`; so do races where the kernel has fences, where lanes meet in a ``syncwarp`` for a part of the
+    warp, and of more than 16 million elements. What it finds is told by the executor, which runs the block again, or
+    the two. The report's first line says whether races were looked for. "auto" takes
     the executor for small launches, and counts large ones; shuffled orders, snapshots, and what cannot be counted or
     ends in a barrier that not all reach are the executor's. ``report.engine`` says which it was.
 
     The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
     shuffle from a lane outside its mask) the report covers what ran until then, and says so
     (``report.stopped``). Thousands of threads are fine; for a matrix of real size, x-ray a few blocks (the
-    pattern is the same), or only count.
+    pattern is the same), or take the compiled engine.
     """
     check_name(engine)
 
@@ -100,7 +104,11 @@ def xray(
     def counted(args):
         from .. import count  # the compiled engine is not loaded before it is needed
 
-        return CountedReport(count(kernel, grid, block, args, shared_bytes, order))
+        again = copies(args)
+        counts = seen = count(kernel, grid, block, args, shared_bytes, order, races=True)
+        if any(len(suspect.blocks) > 1 for suspect in counts.suspects):  # which blocks meet first is a matter of luck
+            seen = count(kernel, grid, block, copies(again), shared_bytes, order, threads=1, races=True)
+        return CountedReport(counts, suspected.races(seen, (kernel, grid, block, shared_bytes, lambda: copies(again))))
 
     def looked_at(args):
         trace, stopped = Trace(snapshots=snapshots, limit=most_accesses), None

@@ -31,6 +31,7 @@ _TESTS = {
     "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
     "GtE": operator.ge,
 }  # fmt: skip
+_WHOLE = int | np.integer
 _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 
 
@@ -118,15 +119,18 @@ class Order:
             while coming is not None and coming.row < row:
                 latest[coming.node, coming.thread] = latest[coming.node, -1, coming.block] = coming
                 coming = next(events)
-            operator_, *sides = self.trace.asked_of[number]
+            operator_, *sides, left_is_sum, right_is_sum = self.trace.asked_of[number]
             block = thread // self.trace.threads_per_block
             found = [[latest.get((n, thread)) or latest.get((n, -1, block)) for n in nodes] for nodes in sides]
-            for events_, others, value, bound, name in zip(
-                found, found[::-1], (left, right), (right, left), (operator_, _MIRRORED.get(operator_)), strict=True
-            ):
+            for events_, others, value, bound, name, is_sum in zip(
+                found, found[::-1], (left, right), (right, left), (operator_, _MIRRORED.get(operator_)),
+                (left_is_sum, right_is_sum), strict=True,
+            ):  # fmt: skip
                 for e in events_ if name in _TESTS else ():
                     if e is not None and value == e.old:
                         _note(e, _TESTS[name], bound, result, others)
+                    elif e is not None and is_sum and all(isinstance(v, _WHOLE) for v in (value, bound, e.old)):
+                        _note(e, _TESTS[name], int(bound) - (int(value) - int(e.old)), result, others)
 
     # -- what stands before what, within a block ----------------------------------------------------------------------
 

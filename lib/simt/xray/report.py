@@ -172,10 +172,13 @@ class Report:
     def _found(self):
         if self.ok:
             return ["Nothing wrong was found."]
-        lines = [_count(len(self.findings), "finding")]
+        return self._listed(self.findings)
+
+    def _listed(self, findings):
+        lines = [_count(len(findings), "finding")]
         if self.stopped:
             lines += self._wrapped(_STOPPED)
-        for f in self.findings:
+        for f in findings:
             lines += textwrap.wrap(f"[{f.kind}] {f}", COLUMNS - 2, initial_indent="! ", subsequent_indent="  ")
         return lines
 
@@ -188,11 +191,12 @@ class Report:
         return _page(self)
 
     def _verdict(self):
-        items = "".join(f"<li>{f.to_html()}</li>" for f in self.findings)
-        if not items:
-            return "<p>Nothing wrong was found.</p>"
+        return self._items(self.findings) if self.findings else "<p>Nothing wrong was found.</p>"
+
+    def _items(self, findings):
+        items = "".join(f"<li>{f.to_html()}</li>" for f in findings)
         stopped = f"<p>{_STOPPED}</p>" if self.stopped else ""
-        return f'<div class="bad"><p>{_count(len(self.findings), "finding")}</p>{stopped}<ul>{items}</ul></div>'
+        return f'<div class="bad"><p>{_count(len(findings), "finding")}</p>{stopped}<ul>{items}</ul></div>'
 
 
 def _ways(e):

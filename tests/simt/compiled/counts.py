@@ -1,6 +1,6 @@
-"""What the executor's x-ray counts of a launch beside what the compiled engine counts of it."""
+"""What the executor's x-ray counts of a launch beside what the compiled engine counts of it, races included."""
 
-from simt.xray import xray
+from simt.xray import NotLookedFor, xray
 from simt.xray.arguments import copies
 
 SUMS = ("requests", "accesses", "bytes_used", "bytes_moved", "sectors", "wavefronts", "bank_conflicts")
@@ -25,6 +25,12 @@ def different(report, counted):
     one, other = rows(report), rows(counted)
     lines = [f"{key}:\n  {one.get(key)}\n  {other.get(key)}" for key in one | other if one.get(key) != other.get(key)]
     total = {k: (v, counted.total[k]) for k, v in report.total.items() if v != counted.total[k]}
+    try:
+        raced = {f.array for f in report.races}, {f.array for f in counted.races}
+    except NotLookedFor:
+        raced = ()
+    if raced and bool(raced[0]) != bool(raced[1]):
+        lines.append(f"races: on {raced[0]}, on {raced[1]}")
     return "\n".join([*lines, *([f"totals: {total}"] if total else [])])
 
 

@@ -1,0 +1,88 @@
+"""What the compiled engine has seen of races, told as a `Finding`: the executor runs the block again, or the two, with
+every access recorded.
+
+That a race is there is known before (compiled/shadow.py). The executor says which two accesses it is, and what would
+mend it. Where it cannot, as where the block makes too many accesses, the one access that is known is told.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import run
+from ..errors import KernelError
+from ..trace import KINDS, Trace, TraceFull, elements
+from . import causes
+from .finding import Finding
+from .words import does, name_of, thread
+
+MOST_RUNS = 4  # of the executor
+MOST_ACCESSES = 4_000_000  # in each: some ten seconds
+
+
+def races(counts, launch):
+    """A race `Finding` for each cause that was seen. launch: (kernel, grid, block, shared bytes, function that makes
+    fresh arguments)."""
+    found, runs = [], {}
+    for suspect in sorted(counts.suspects, key=lambda s: -len(s.blocks)):  # between blocks first: that says more
+        if not any(_is_of(f, counts, suspect) for f in found):
+            found.append(_told(counts, suspect, runs, launch) or _alone(counts, suspect))
+    return sorted(found, key=lambda f: (f.line, f.array, f.message))
+
+
+def _is_of(finding, counts, suspect):
+    """Whether a finding tells of this access, and of blocks where it is between blocks."""
+    wide = len(suspect.blocks) > 1
+    return counts.sites[suspect.site].line in finding.lines and (finding.scope == "grid" or not wide)
+
+
+def _told(counts, suspect, runs, launch):
+    """What the executor finds of it: in its blocks or, where these do it only in company, in all. None: nothing."""
+    alone = [suspect.blocks] if not counts.grid_barriers else []  # blocks that meet must all be there
+    for blocks in (*alone, None):
+        if blocks not in runs:
+            if len(runs) == MOST_RUNS:
+                return None
+            runs[blocks] = _again(counts, blocks, *launch)
+        told = [f for f in runs[blocks] if _is_of(f, counts, suspect)]
+        if told:
+            return told[0]
+    return None
+
+
+def _again(counts, blocks, kernel, grid, block, shared_bytes, fresh):
+    """The races that the executor finds in some blocks."""
+    trace = Trace(limit=MOST_ACCESSES)
+    try:
+        run(kernel, grid, block, fresh(), shared_bytes=shared_bytes, order=counts.order, trace=trace, only=blocks)
+    except (KernelError, TraceFull):  # without the others it goes another way, or there is too much of it
+        return []
+    return [replace(f, count=1) for f in causes.races(trace)]  # how often in all blocks, nobody knows
+
+
+def _alone(counts, suspect):
+    """What the compiled engine knows of a race by itself."""
+    site, info = counts.sites[suspect.site], counts.arrays[suspect.array]
+    (flat,) = elements(info, np.array([suspect.offset]))
+    index = tuple(int(i) for i in np.unravel_index(flat, info.shape)) if info.shape else ()
+    threads, other = [suspect.thread], "another thread of its block"
+    if len(suspect.blocks) > 1:
+        other = "a thread of another block"
+    elif suspect.other != suspect.thread:
+        threads.append(suspect.other)
+        other = name_of(counts, suspect.other)
+    at = f"{info.name}[{', '.join(map(str, index))}]"
+    return Finding(
+        kind="race",
+        message=f"`{site.text}`: {name_of(counts, suspect.thread)} {does(KINDS.index(site.kind), at)}, {other} has "
+        "come to it before, and nothing orders the two.",
+        cure="Put a barrier between the two, or give each thread an element of its own.",
+        file=site.file,
+        line=site.line,
+        text=site.text,
+        lines=(site.line,),
+        threads=tuple(thread(counts, t) for t in threads),
+        array=info.name,
+        index=index,
+        scope="grid" if len(suspect.blocks) > 1 else "block",
+    )
