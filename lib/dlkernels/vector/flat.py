@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ..device import is_device_array
+from ..launches import line
 
 
 def flat(rung):
@@ -50,5 +51,5 @@ def alike(first, *others):
 
 def _line(x):
     if is_device_array(x):  # contiguous: see implementations.run
-        return x if x.ndim == 1 else x.reshape(x.size)
+        return line(x)
     return np.ascontiguousarray(x).reshape(-1)
