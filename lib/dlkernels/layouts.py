@@ -21,14 +21,19 @@ MOST_IN_Y = MOST_IN_Z = 65535  # blocks that a grid may have in its second and t
 
 def address(x):
     """Where a device array's first element lies, in bytes; None in numba's simulator, which does not say."""
-    pointer = getattr(x, "device_ctypes_pointer", None)
-    return None if pointer is None else pointer.value or 0
+    try:
+        return x.device_ctypes_pointer.value or 0
+    except AttributeError:
+        return None
 
 
 def aligned(*arrays):
     """Whether all device arrays begin where an access of 16 bytes, or to four elements, may: at a multiple of its
     size."""
-    return all((address(x) or 0) % max(16, 4 * x.dtype.itemsize) == 0 for x in arrays)
+    for x in arrays:
+        if (address(x) or 0) % max(16, 4 * x.dtype.itemsize):
+            return False
+    return True
 
 
 def memory(x):

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from ..device import is_device_array
-from ..launches import line
+from ..launches import DEVICE_ARRAY, line
 
 
 def flat(rung):
@@ -19,6 +19,9 @@ def flat(rung):
     def on_lines(*arguments):
         out = arguments[-1]
         if out.size == 0:
+            return out
+        if type(out) is DEVICE_ARRAY:  # as all of them are, and contiguous: see implementations.run
+            rung(*[line(x) if type(x) is DEVICE_ARRAY else x for x in arguments])
             return out
         lines = [_line(x) if isinstance(x, np.ndarray) or is_device_array(x) else x for x in arguments]
         rung(*lines)
