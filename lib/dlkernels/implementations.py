@@ -386,7 +386,7 @@ def _key(operation, args):
             key += kind, x  # True is no 1, and -0.0 not 0.0
         else:
             return None
-    at = _place_of_out(operation)
+    at = _place_of_out(operation.prepare)
     if at is not None and args[at] is not None:
         out = args[at]
         if not all(_apart(out, args[k]) for k in seen.values() if args[k] is not out):
@@ -395,9 +395,9 @@ def _key(operation, args):
 
 
 @functools.cache
-def _place_of_out(operation):
+def _place_of_out(prepare):
     """Where `out` stands among the arguments; None where there is none."""
-    names = list(_signature(operation.prepare).parameters)
+    names = list(_signature(prepare).parameters)
     return names.index("out") if "out" in names else None
 
 

@@ -39,7 +39,6 @@ def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale
     examples.WITH_SUMS,
     results=("result", "sums"),
     constants=("mask", "sums"),
-    by_shape=True,
 )
 def _prepare_attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     return mask, *geometry(q, k, v, mask, is_causal, scale, enable_gqa), q, k, v
@@ -50,7 +49,6 @@ def _prepare_attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None
     reference.attention_backward_from_sums,
     examples.FROM_SUMS,
     backward_of="attention_with_sums",
-    by_shape=True,
 )
 def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
     _, shape, g, *rest = _prepare_attention_backward(grad, q, k, v, mask, is_causal, scale, enable_gqa)

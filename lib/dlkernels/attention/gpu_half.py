@@ -219,6 +219,12 @@ def pad_kernel(x, padded, width, padded_width):
         padded[e] = x[row * width + c] if c < width else u16(0)
 
 
+@functools.lru_cache(maxsize=64)
+def wider(places, width, wide):
+    """Where matrices begin, given by their bytes, when their rows of `width` numbers become rows of `wide`."""
+    return np.frombuffer(places, np.int64) // width * wide
+
+
 def rows_of_eights(x, width, places):
     """(line of pairs, width, places) of an array in which each row begins at a multiple of 16 bytes."""
     numbers = line(bits(x))
@@ -226,7 +232,7 @@ def rows_of_eights(x, width, places):
         wide = -(-width // 8) * 8
         padded = device_array(x.size // width * wide, u16)
         launch(pad_kernel, min(-(-padded.size // THREADS), MOST_BLOCKS), THREADS, numbers, padded, width, wide)
-        return padded.view(u32), wide, cuda.to_device(places // width * wide)
+        return padded.view(u32), wide, sent(wider(places.tobytes(), width, wide))
     return numbers.view(u32), width, sent(places)
 
 

@@ -1,0 +1,68 @@
+"""The host's part of a call on device arrays: a second one is not checked again, sends nothing, asks for nothing twice.
+
+Counts, no clock. `benchmarks/gpu_host.py` measures the same with numba-cuda and a driver that does nothing.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dlkernels import cuda, device, implementations, launches
+from simt.dispatcher import Dispatcher
+
+from .checks import dtypes_for, mapped
+
+BY_SHAPE = [one for one in implementations.OPERATIONS.values() if one.by_shape]
+stand_in = pytest.mark.skipif(device.name != "executor", reason="counts what the executor is asked for")
+
+
+def public(operation):
+    return next(row for row in reversed(implementations.of(operation.name, "gpu")) if row.public)
+
+
+@stand_in
+@pytest.mark.parametrize("operation", BY_SHAPE, ids=lambda operation: operation.name)
+def test_a_second_call_launches_and_does_no_more(operation, monkeypatch):
+    row, examples = public(operation), operation.examples
+    shape = next(shape for shape in sorted(examples.shapes, key=np.prod) if np.prod(shape) > 1)
+    arguments = examples.make(shape, dtype=next(iter(dtypes_for(row))))
+    first = mapped(cuda.to_device, arguments)
+    second = mapped(lambda x: cuda.to_device(np.flip(x).copy()), arguments)
+    operation.function(*first)  # which is checked, and sends what stays
+    asked = []
+
+    def counting(owner, name):
+        before = getattr(owner, name)
+
+        def counted(*given, **named):
+            asked.append(name)
+            return before(*given, **named)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    for owner, name in (
+        (cuda, "to_device"),
+        (launches.DEVICE_ARRAY, "copy_to_host"),
+        (launches.DEVICE_ARRAY, "copy_to_device"),
+        (Dispatcher, "__getitem__"),
+    ):
+        counting(owner, name)
+    expected = row(*second)
+    long_way, asked[:] = list(asked), []
+
+    def checked_again(*given):
+        pytest.fail(f"{operation.name} checks its arguments again")
+
+    table = implementations._OPERATIONS | {operation.name: replace(operation, prepare=checked_again)}
+    monkeypatch.setattr(implementations, "_OPERATIONS", table)
+    result = operation.function(*second)
+    assert set(asked) <= {"__getitem__"}, f"more than launches: {asked}"
+    assert asked.count("__getitem__") == long_way.count("__getitem__")
+    monkeypatch.undo()
+    for one, other in zip(flat(result), flat(expected), strict=True):
+        np.testing.assert_array_equal(one.copy_to_host(), other.copy_to_host())
+
+
+def flat(x):
+    return x if isinstance(x, tuple) else (x,)
