@@ -248,7 +248,7 @@ def cumsum_blocks(x, out, rows, n, after):
     chunks = pieces(n, CHUNK)
     if rows >= WARP * MANY_BLOCKS or n <= WARP:
         thread_per_row(x, out, rows, n, after)
-    elif chunks == 1:
+    elif chunks == 1 or rows >= MANY_BLOCKS:  # enough rows to fill the GPU with a block each: recorded as faster
         launch(hillis_steele_kernel, min(rows, MOST_BLOCKS), THREADS, x, out, rows, n, after)
     else:
         totals, sums = (device_array(rows * chunks, f32) for _ in range(2))
