@@ -47,6 +47,7 @@ if QUICK:
     except ImportError:  # an older numba-cuda, which does not stand on cuda.core
         QUICK = False
 
+PASSED = "passed_to_kernels"  # the attribute of our arrays that says how
 #: The class of device arrays; None in numba's simulator, which has several.
 DEVICE_ARRAY = DeviceNDArray if QUICK else None if device.name == "simulator" else type(cuda.device_array(0, np.uint8))
 
@@ -107,10 +108,9 @@ def launch(kernel, grid, block, *arguments):
     kinds, values = [kernel], []
     for x in arguments:
         if type(x) is DeviceNDArray and x.is_c_contiguous():
-            dtype, shape = x.dtype, x.shape
-            kinds += dtype, len(shape)
-            # An array is seven or more arguments: two pointers that kernels do not use, elements, bytes of one, ...
-            values += 0, 0, x.size, dtype.itemsize, x.device_ctypes_pointer.value or 0, *shape, *x.strides
+            kind, first, last = x.__dict__.get(PASSED) or _passed(x)
+            kinds.append(kind)
+            values += *first, x.device_ctypes_pointer.value or 0, *last
         else:
             known = NUMBERS.get(type(x))
             if known is None:
@@ -126,6 +126,11 @@ def launch(kernel, grid, block, *arguments):
         _keep(place.kernels, key, _first(kernel, grid, block, arguments))
     else:
         kernel[grid, block](*arguments)
+
+
+def _passed(x):
+    """How numba passes an array: two pointers that kernels do not use, elements, bytes of one; address; shape, strides."""
+    return (x.dtype, x.ndim), (0, 0, x.size, x.dtype.itemsize), (*x.shape, *x.strides)
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -174,6 +179,7 @@ def _form(shape, dtype):
     strides = tuple(dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     form = DeviceNDArray(shape, strides, dtype, gpu_data=())
     form._numba_type_  # noqa: B018  (found once, and copied)
+    setattr(form, PASSED, _passed(form))
     return form
 
 
@@ -198,7 +204,11 @@ def device_array(shape, dtype):
 
 def view(x, shape):
     """x.reshape(shape) for a C-contiguous device array and a shape of as many elements. A line of memory: x.size."""
-    form = _form(shape, x.dtype) if QUICK and type(x) is DeviceNDArray and not x.stream else None
+    if not QUICK or type(x) is not DeviceNDArray or x.stream:
+        return x.reshape(shape)
+    if x.shape == shape:
+        return x
+    form = _form(shape, x.dtype)
     return x.reshape(shape) if form is None else _copy(form, x.gpu_data)
 
 

@@ -36,9 +36,15 @@ def fits(rows, n):
     return n <= LONGEST and rows * n < MOST
 
 
+@functools.cache
+def count_for(n):
+    """How many numbers of such a row a lane holds."""
+    return next(count for count in COUNTS if n <= WARP * count)
+
+
 def launch(kernel_for, rows, n, *arguments):
     """Run the kernel for rows of n numbers, a warp for each."""
-    count = next(count for count in COUNTS if n <= WARP * count)
+    count = count_for(n)
     launches.launch(kernel_for(count), -(-rows // WARPS), (WARP, WARPS), *arguments, u32(rows), u32(n))
 
 
