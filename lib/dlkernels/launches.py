@@ -1,11 +1,11 @@
 """The host's part of a call on a GPU: launches, results and constants, with what never changes found once and kept.
 
 A short kernel ends before Python has queued the next one; then the call takes as long as the host does.
-``kernel[grid, block](x)`` finds out the types of its arguments, looks for the kernel that was compiled for them, for the
-device and its context, each time. What can be kept is the same in each call:
+``kernel[grid, block](x)`` finds out the types of its arguments, looks for the kernel that was compiled for them, for
+the device and its context, each time. What can be kept is the same in each call:
 
-    launch(kernel, grid, block, ...)   as kernel[grid, block](...); the compiled kernel is kept by the types of its arguments
-    device_array(shape, dtype)         as cuda.device_array, of the pool of memory that the driver keeps (cuMemAllocAsync)
+    launch(kernel, grid, block, ...)   as kernel[grid, block](...); keeps the compiled kernel, by the types of arguments
+    device_array(shape, dtype)         as cuda.device_array, from the driver's own pool of memory (cuMemAllocAsync)
     view(x, shape)                     as x.reshape(shape) of a contiguous array
     constant(n, value, dtype)          an array of one number, sent once
     sent(x)                            a host array that nobody changes, sent once
@@ -15,8 +15,8 @@ what comes of it may be used as any device array by kernels of the default strea
 one (cuda.stream() makes such). Who uses it in another stream keeps a reference until that stream is done, as with
 PyTorch's tensors. Such an array has no handle for other processes (get_ipc_handle).
 
-Where there is no GPU, all this is what the executor's names do. So it is with DLKERNELS_LAUNCH=numba, and for what is not
-known here: other types of arguments, arrays with strides, cooperative launches.
+Where there is no GPU, all this is what the executor's names do. So it is with DLKERNELS_LAUNCH=numba, and for what is
+not known here: other types of arguments, arrays with strides, cooperative launches.
 """
 
 import ctypes
@@ -129,7 +129,7 @@ def launch(kernel, grid, block, *arguments):
 
 
 def _passed(x):
-    """How numba passes an array: two pointers that kernels do not use, elements, bytes of one; address; shape, strides."""
+    """How numba passes an array: two pointers that are not used, elements, bytes of one; address; shape, strides."""
     return (x.dtype, x.ndim), (0, 0, x.size, x.dtype.itemsize), (*x.shape, *x.strides)
 
 
@@ -197,7 +197,10 @@ def device_array(shape, dtype):
     place = None if form is None else _place()
     if place is None or place.pool is None:
         return cuda.device_array(shape, dtype)
-    buffer = place.pool.allocate(form.alloc_size, stream=place.stream)
+    try:
+        buffer = place.pool.allocate(form.alloc_size, stream=place.stream)
+    except Exception:  # no memory: numba gives back what waits for that, tries again, and has the words for it
+        return cuda.device_array(shape, dtype)
     pointer = driver.CUdeviceptr(int(buffer.handle))
     return _copy(form, MemoryPointer(place.context, pointer, form.alloc_size, owner=buffer))
 

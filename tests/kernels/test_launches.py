@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cpulab import measure
 from dlkernels import cuda, device, implementations, launches
 from simt.dispatcher import Dispatcher
 
@@ -62,6 +63,15 @@ def test_a_second_call_launches_and_does_no_more(operation, monkeypatch):
     monkeypatch.undo()
     for one, other in zip(flat(result), flat(expected), strict=True):
         np.testing.assert_array_equal(one.copy_to_host(), other.copy_to_host())
+
+
+def test_the_record_has_no_more_than_that():
+    """With numba-cuda and a driver that does nothing, which counts what it is asked for."""
+    for name, ways in measure.recorded("gpu_host").data["calls"].items():
+        asked, usual = ways["kept"]["counts"], ways["numba"]["counts"]
+        assert asked["launches"] == usual["launches"] > 0, name
+        assert asked["allocations from the pool"] == usual["allocations"] > 0, name
+        assert asked["allocations"] == asked["copies to the device"] == asked["copies to the host"] == 0, name
 
 
 def flat(x):
