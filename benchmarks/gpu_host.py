@@ -9,6 +9,8 @@ driver takes for a launch, for memory and for copies comes on top: these are cou
 kept      as dlkernels does it (lib/dlkernels/launches.py)
 numba     the same calls with numba-cuda's own launches and arrays, as DLKERNELS_LAUNCH=numba has them
 
+Both have to pass the same to their kernels.
+
 Times are medians of rounds in which both take turns. `parts` says where the time goes by cProfile, which makes short functions
 longer than they are: shares of the time, no seconds of their own.
 """
@@ -27,9 +29,10 @@ import time
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import patch
 
 HERE = Path(__file__).resolve().parent
-ROUNDS, SAMPLE = 21, 40  # calls of a round
+ROUNDS, SAMPLE = 101, 10  # calls of a round: few, so that most rounds are over before another program has its turn
 COUNTS = ("launches", "allocations", "allocations from the pool", "copies to the device", "copies to the host")
 #: Functions of which one is never called by another: (end of the file's name, function) -> part.
 PARTS = {
@@ -110,6 +113,31 @@ def counted(call):
     return {name: driver.count(kind) - before[kind] for kind, name in enumerate(COUNTS)}
 
 
+def passed(call):
+    """What each launch of a call passes to the driver: grid, block, shared memory and arguments, without addresses."""
+    import numba.cuda.dispatcher as dispatcher
+
+    from dlkernels import launches
+
+    seen = []
+
+    def value(x):
+        number = getattr(x, "value", x)
+        return type(x).__name__, "address" if type(x) is int and number > 1 << 30 else number
+
+    def noting(start):
+        def noted(stream, configuration, kernel, *arguments):
+            seen.append((configuration.grid, configuration.block, configuration.shmem_size, *map(value, arguments)))
+            return start(stream, configuration, kernel, *arguments)
+
+        return noted
+
+    ours = patch.object(launches, "start", noting(launches.start))
+    with ours, patch.object(dispatcher, "launch", noting(dispatcher.launch)):
+        call()
+    return seen
+
+
 def seconds_of(call):
     start = time.perf_counter()
     for _ in range(SAMPLE):
@@ -121,7 +149,7 @@ def parts_of(call):
     """Part -> its share of the time."""
     profile = cProfile.Profile()
     profile.enable()
-    for _ in range(10 * SAMPLE):
+    for _ in range(40 * SAMPLE):
         call()
     profile.disable()
     stats, found = pstats.Stats(profile), {}
@@ -140,14 +168,17 @@ def measure(quick):
     from dlkernels import launches
 
     warnings.simplefilter("ignore")  # of small grids
-    found, rounds = {}, 3 if quick else ROUNDS
+    found, rounds = {}, 11 if quick else ROUNDS
     for name, call in calls().items():
-        ways, samples = {}, {"kept": [], "numba": []}
+        ways, samples, arguments = {}, {"kept": [], "numba": []}, []
         for way in samples:
             launches.QUICK = way == "kept"
             call()  # compiles
             call()  # keeps
             ways[way] = {"counts": counted(call)}
+            arguments.append(passed(call))
+        if arguments[0] != arguments[1]:
+            raise AssertionError(f"{name} passes {arguments[0]} to its kernels; numba-cuda passes {arguments[1]}")
         for turn in range(rounds):
             for way in sorted(samples, reverse=turn % 2):
                 launches.QUICK = way == "kept"

@@ -6,7 +6,7 @@ the device and its context, each time. What can be kept is the same in each call
 
     launch(kernel, grid, block, ...)   as kernel[grid, block](...); keeps the compiled kernel, by the types of arguments
     device_array(shape, dtype)         as cuda.device_array, from the driver's own pool of memory (cuMemAllocAsync)
-    view(x, shape)                     as x.reshape(shape) of a contiguous array
+    view(x, shape, dtype)              as x.reshape(shape) of a contiguous array, and x.view(dtype)
     constant(n, value, dtype)          an array of one number, sent once
     sent(x)                            a host array that nobody changes, sent once
 
@@ -205,14 +205,15 @@ def device_array(shape, dtype):
     return _copy(form, MemoryPointer(place.context, pointer, form.alloc_size, owner=buffer))
 
 
-def view(x, shape):
-    """x.reshape(shape) for a C-contiguous device array and a shape of as many elements. A line of memory: x.size."""
-    if not QUICK or type(x) is not DeviceNDArray or x.stream:
-        return x.reshape(shape)
-    if x.shape == shape:
-        return x
-    form = _form(shape, x.dtype)
-    return x.reshape(shape) if form is None else _copy(form, x.gpu_data)
+def view(x, shape, dtype=None):
+    """x.reshape(shape) for a C-contiguous device array and a shape of as many elements. A line of memory: x.size.
+
+    dtype: that of the result, where its bytes are to be read as other numbers.
+    """
+    form = _form(shape, dtype or x.dtype) if QUICK and type(x) is DeviceNDArray and not x.stream else None
+    if form is None:
+        return x.reshape(shape) if dtype is None else x.reshape(x.size).view(dtype).reshape(shape)
+    return x if x.shape == form.shape and x.dtype == form.dtype else _copy(form, x.gpu_data)
 
 
 def line(x):

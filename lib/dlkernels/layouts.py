@@ -90,7 +90,9 @@ def copy(source, target):
 
 def bits(x):
     """Numbers of 16 bits as uint16: numba's kernels can load and store these everywhere."""
-    return x.view(np.uint16) if x.dtype == np.float16 else x
+    if x.dtype != np.float16:
+        return x
+    return view(x, tuple(x.shape), np.uint16) if is_contiguous(x) else x.view(np.uint16)
 
 
 def is_contiguous(x):

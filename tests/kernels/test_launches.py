@@ -3,7 +3,9 @@
 Counts, no clock. `benchmarks/gpu_host.py` measures the same with numba-cuda and a driver that does nothing.
 """
 
+import importlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from cpulab import measure
 from dlkernels import cuda, device, implementations, launches
 from simt.dispatcher import Dispatcher
+from simt.xray import Unavailable
 
 from .checks import dtypes_for, mapped
 
@@ -76,3 +79,18 @@ def test_the_record_has_no_more_than_that():
 
 def flat(x):
     return x if isinstance(x, tuple) else (x,)
+
+
+@pytest.mark.slow
+def test_numba_cuda_is_asked_for_no_more_either(monkeypatch):
+    """Its kernels get the very arguments that it passes itself, too; compiles for a GPU, and needs a C compiler."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    gpu_host = importlib.import_module("gpu_host")
+    try:
+        found = gpu_host.benchmark(quick=True)
+    except Unavailable as missing:
+        pytest.skip(str(missing))
+    recorded = measure.recorded("gpu_host").data["calls"]
+    assert {name: one["kept"]["counts"] for name, one in found["calls"].items()} == {
+        name: one["kept"]["counts"] for name, one in recorded.items()
+    }

@@ -17,7 +17,7 @@ import numpy as np
 from ..async_copy import copy_async, wait_copies
 from ..device import cuda
 from ..implementations import implementation
-from ..launches import device_array, launch, line, sent
+from ..launches import device_array, launch, line, sent, view
 from ..layouts import aligned, bits
 from ..tensor_cores import CAPABILITY, KINDS, load_matrices, load_matrices_transposed, multiply, pack
 from ..wide import store2
@@ -232,8 +232,8 @@ def rows_of_eights(x, width, places):
         wide = -(-width // 8) * 8
         padded = device_array(x.size // width * wide, u16)
         launch(pad_kernel, min(-(-padded.size // THREADS), MOST_BLOCKS), THREADS, numbers, padded, width, wide)
-        return padded.view(u32), wide, sent(wider(places.tobytes(), width, wide))
-    return numbers.view(u32), width, sent(places)
+        return view(padded, padded.size // 2, u32), wide, sent(wider(places.tobytes(), width, wide))
+    return view(numbers, numbers.size // 2, u32), width, sent(places)
 
 
 PAIRS = (
