@@ -218,6 +218,7 @@ def operation(
             backward_of,
             by_shape,
         )
+        _plans.clear()
         if backward_of is not None:
             _OPERATIONS[backward_of] = replace(_OPERATIONS[backward_of], backward=name)
         return prepare
