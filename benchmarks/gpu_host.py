@@ -11,8 +11,8 @@ numba     the same calls with numba-cuda's own launches and arrays, as DLKERNELS
 
 Both have to pass the same to their kernels.
 
-Times are medians of rounds in which both take turns. `parts` says where the time goes by cProfile, which makes short functions
-longer than they are: shares of the time, no seconds of their own.
+`seconds` are those of the fastest of many short rounds, in which both take turns: other programs only add to them.
+`parts` says where the time goes by cProfile, which makes short functions longer than they are: fractions of the time.
 """
 
 import cProfile
@@ -21,7 +21,6 @@ import json
 import os
 import pstats
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,7 +31,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 HERE = Path(__file__).resolve().parent
-ROUNDS, SAMPLE = 101, 10  # calls of a round: few, so that most rounds are over before another program has its turn
+ROUNDS, SAMPLE = 150, 4  # calls of a round
 COUNTS = ("launches", "allocations", "allocations from the pool", "copies to the device", "copies to the host")
 #: Functions of which one is never called by another: (end of the file's name, function) -> part.
 PARTS = {
@@ -146,10 +145,10 @@ def seconds_of(call):
 
 
 def parts_of(call):
-    """Part -> its share of the time."""
+    """Part -> its fraction of the time."""
     profile = cProfile.Profile()
     profile.enable()
-    for _ in range(40 * SAMPLE):
+    for _ in range(100 * SAMPLE):
         call()
     profile.disable()
     stats, found = pstats.Stats(profile), {}
@@ -168,7 +167,7 @@ def measure(quick):
     from dlkernels import launches
 
     warnings.simplefilter("ignore")  # of small grids
-    found, rounds = {}, 11 if quick else ROUNDS
+    found, rounds = {}, 20 if quick else ROUNDS
     for name, call in calls().items():
         ways, samples, arguments = {}, {"kept": [], "numba": []}, []
         for way in samples:
@@ -185,7 +184,7 @@ def measure(quick):
                 samples[way].append(seconds_of(call))
         for way in samples:
             launches.QUICK = way == "kept"
-            ways[way] |= {"seconds": statistics.median(samples[way]), "parts": parts_of(call)}
+            ways[way] |= {"seconds": min(samples[way]), "parts": parts_of(call)}
         found[name] = ways
     print(json.dumps({"calls": found}))
 
