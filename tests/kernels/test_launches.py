@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cpulab import measure
-from dlkernels import cuda, device, implementations, launches
+from dlkernels import add, cuda, device, implementations, launches, softmax
 from simt.dispatcher import Dispatcher
 from simt.xray import Unavailable
 
@@ -66,6 +66,27 @@ def test_a_second_call_launches_and_does_no_more(operation, monkeypatch):
     monkeypatch.undo()
     for one, other in zip(flat(result), flat(expected), strict=True):
         np.testing.assert_array_equal(one.copy_to_host(), other.copy_to_host())
+
+
+def test_what_was_checked_holds_for_the_same_kind_of_call_only():
+    x, y = np.arange(6, dtype=np.float32), np.ones(6, np.float32)
+    on_device = cuda.to_device
+    a, b, memory = on_device(x), on_device(y), on_device(np.zeros(7, np.float32))
+    for one, other in ((a, b), (a, b), (a, a), (b, a)):
+        expected = one.copy_to_host() + other.copy_to_host()
+        np.testing.assert_array_equal(add(one, other).copy_to_host(), expected)
+    assert add(on_device(x.astype(np.float64)), on_device(y.astype(np.float64))).dtype == np.float64
+    out = on_device(np.zeros(6, np.float32))
+    assert add(a, b, out=out) is add(a, b, out=out) is out
+    assert add(out, b, out=out) is out
+    np.testing.assert_array_equal(out.copy_to_host(), x + 2 * y)
+    with pytest.raises(ValueError, match="out overlaps a without being a"):
+        add(memory[:6], b, out=memory[1:])
+    with pytest.raises(ValueError, match="b has shape"):
+        add(a, memory)
+    softmax(a, 0)
+    with pytest.raises(TypeError, match="dim is False"):
+        softmax(a, False)
 
 
 def test_the_record_has_no_more_than_that():
