@@ -6,6 +6,7 @@ import numpy as np
 
 from .device import is_device_array
 from .host import new
+from .launches import device_array
 from .layouts import memory
 
 FLOATS = (np.dtype("float32"), np.dtype("float64"))
@@ -65,11 +66,7 @@ def output(out, shape, dtype, **inputs):
     """
     if out is None:
         like = next(iter(inputs.values()))
-        if is_device_array(like):
-            from .device import cuda
-
-            return cuda.device_array(shape, dtype)
-        return new(shape, dtype)
+        return device_array(shape, dtype) if is_device_array(like) else new(shape, dtype)
     float_array("out", out)
     one_place(out=out, **inputs)
     if tuple(out.shape) != tuple(shape):

@@ -20,6 +20,10 @@ Checks take longer than the product of two small matrices. So an operation may d
 ``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result
 that `call` would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
 
+On a GPU the same holds for any operation on device arrays. Where what is prepared follows from shapes, dtypes and numbers,
+not from the elements of an array, the operation says ``by_shape=True``: `call` then checks the first call with such
+arguments, and keeps what it found for those that follow (`Plan`).
+
 Gradients. Each operation names its backward, or says why it has none (`no_backward`). A backward is one of two things:
 
 - another operation of the table, declared with ``backward_of="matmul"``: ``matmul_backward(grad, a, b)`` returns the
@@ -57,7 +61,8 @@ from . import FOLDERS
 from . import device as device_module
 from .device import cuda, is_device_array
 from .examples import Examples
-from .layouts import as_host, contiguous, copy
+from .launches import DEVICE_ARRAY, device_array
+from .layouts import address, as_host, contiguous, copy
 
 DEVICES = ("cpu", "gpu")
 LIBRARY = Path(__file__).resolve().parent.parent
@@ -90,6 +95,7 @@ class Operation:
     constants: tuple = ()  # arrays among its arguments that get no gradient, and results that none comes from
     no_backward: str = ""  # why it has none
     backward_of: str | None = None  # the operation whose gradients it computes
+    by_shape: bool = False  # what is prepared follows from shapes, dtypes and numbers; a new result is not set
 
     @property
     def function(self):
@@ -161,6 +167,7 @@ class Implementation:
 
 _OPERATIONS = {}  # of the folders that were imported
 _LADDERS = {}
+_plans = {}  # of calls on device arrays that were checked before
 
 
 def __getattr__(name):
@@ -191,7 +198,16 @@ def _import_all():
 
 
 def operation(
-    name, reference, examples, quick=None, backward=None, results=(), constants=(), no_backward="", backward_of=None
+    name,
+    reference,
+    examples,
+    quick=None,
+    backward=None,
+    results=(),
+    constants=(),
+    no_backward="",
+    backward_of=None,
+    by_shape=False,
 ):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
@@ -215,7 +231,9 @@ def operation(
             tuple(constants),
             no_backward,
             backward_of,
+            by_shape,
         )
+        _plans.clear()
         if backward_of is not None:
             _OPERATIONS[backward_of] = replace(_OPERATIONS[backward_of], backward=name)
         return prepare
@@ -253,6 +271,7 @@ def implementation(
         row = (of, device, function.__name__, len(ladder) + 1, adds, function, tuple(dtypes), limits, largest)
         ladder.append(Implementation(*row, tuple(kernels), public, capability, instead, flushes))
         public_rung.cache_clear()
+        _plans.clear()
         return function
 
     return put
@@ -317,8 +336,8 @@ def _home(result):
 
 
 def _check_capability(rung):
-    here = device_module.compute_capability()
-    if rung.capability and here and here < rung.capability:
+    here = device_module.compute_capability() if rung.capability else None
+    if here and here < rung.capability:
         needs, has = (".".join(map(str, version)) for version in (rung.capability, here))
         raise ValueError(
             f"{rung.name} needs a GPU of compute capability {needs} or newer; this one has {has}. {rung.instead}"
@@ -327,9 +346,89 @@ def _check_capability(rung):
 
 def call(name, *args):
     """Prepare `args` and run the public rung for them: on the GPU for device arrays, else on the CPU."""
-    arguments = _OPERATIONS[name].prepare(*args)
+    operation = _OPERATIONS[name]
+    key = _key(operation, args) if operation.by_shape else None
+    plan = _plans.get(key) if key else None
+    if plan:
+        return plan.run(args)
+    arguments = operation.prepare(*args)
     device = "gpu" if _in_device_memory(arguments) else "cpu"
-    return run(public_rung(name, device, arguments[-1].dtype), arguments)
+    rung = public_rung(name, device, arguments[-1].dtype)
+    result = run(rung, arguments)
+    if key:
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        _plans[key] = Plan.of(rung, args, arguments)
+    return result
+
+
+# ---- calls that were checked before ----------------------------------------------------------------------------------
+
+MOST_PLANS = 1024  # beyond, all are forgotten: who calls with that many shapes waits for the checks again
+SIMPLE = (type(None), bool, int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `prepare` makes of arguments of certain shapes, and the rung that takes it."""
+
+    rung: Implementation
+    parts: tuple  # for each prepared argument: (its index in the call or None, a shape or the value, dtype or None)
+
+    @classmethod
+    def of(cls, rung, given, prepared):
+        where = {id(x): k for k, x in reversed(list(enumerate(given))) if type(x) is DEVICE_ARRAY}
+        parts = tuple(
+            (where[id(x)], None, None)
+            if id(x) in where
+            else (None, tuple(x.shape), x.dtype)
+            if type(x) is DEVICE_ARRAY
+            else (None, x, None)
+            for x in prepared
+        )
+        return cls(rung, parts)
+
+    def run(self, given):
+        _check_capability(self.rung)
+        return self.rung.function(
+            *[
+                given[at] if at is not None else value if dtype is None else device_array(value, dtype)
+                for at, value, dtype in self.parts
+            ]
+        )
+
+
+def _key(operation, args):
+    """What a plan depends on; None where there is none: arrays with strides, and an `out` that shares memory."""
+    key, seen = [operation.name], {}
+    for k, x in enumerate(args):
+        kind = type(x)
+        if kind is DEVICE_ARRAY:
+            if not x.is_c_contiguous():
+                return None
+            key += x.shape, x.dtype, seen.setdefault(id(x), k)
+        elif kind in SIMPLE or (kind is float and x) or (kind is tuple and all(type(one) is int for one in x)):
+            key += kind, x  # True is no 1, and -0.0 not 0.0
+        else:
+            return None
+    at = _place_of_out(operation.prepare)
+    if at is not None and args[at] is not None:
+        out = args[at]
+        if not all(_apart(out, args[k]) for k in seen.values() if args[k] is not out):
+            return None
+    return tuple(key) if seen else None
+
+
+@functools.cache
+def _place_of_out(prepare):
+    """Where `out` stands among the arguments; None where there is none."""
+    names = list(_signature(prepare).parameters)
+    return names.index("out") if "out" in names else None
+
+
+def _apart(x, y):
+    first, second = address(x), address(y)
+    return first + x.nbytes <= second or second + y.nbytes <= first
 
 
 @functools.cache

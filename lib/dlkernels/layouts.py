@@ -11,6 +11,7 @@ import types
 import numpy as np
 
 from .device import cuda, is_device_array
+from .launches import device_array, launch, view
 
 TILE, ROWS = 32, 8  # of a transposition: a block of 32 x 8 threads moves 32 x 32 elements
 PADDED = TILE + 1  # a column more in shared memory: else all elements of a column would share a bank
@@ -20,8 +21,10 @@ MOST_IN_Y = MOST_IN_Z = 65535  # blocks that a grid may have in its second and t
 
 def address(x):
     """Where a device array's first element lies, in bytes; None in numba's simulator, which does not say."""
-    pointer = getattr(x, "device_ctypes_pointer", None)
-    return None if pointer is None else pointer.value or 0
+    try:
+        return x.device_ctypes_pointer.value or 0
+    except AttributeError:
+        return None
 
 
 def aligned(*arrays):
@@ -87,7 +90,9 @@ def copy(source, target):
 
 def bits(x):
     """Numbers of 16 bits as uint16: numba's kernels can load and store these everywhere."""
-    return x.view(np.uint16) if x.dtype == np.float16 else x
+    if x.dtype != np.float16:
+        return x
+    return view(x, tuple(x.shape), np.uint16) if is_contiguous(x) else x.view(np.uint16)
 
 
 def is_contiguous(x):
@@ -96,7 +101,7 @@ def is_contiguous(x):
 
 def contiguous(x):
     """The device array itself where it is C-contiguous, else a copy that is."""
-    return x if is_contiguous(x) else copy(x, cuda.device_array(x.shape, x.dtype))
+    return x if is_contiguous(x) else copy(x, device_array(tuple(x.shape), x.dtype))
 
 
 def as_host(x):
@@ -130,7 +135,7 @@ def transpose_kernel(real):
 def transposed(x):
     """A contiguous copy of a device array of matrices, (..., m, n), with rows and columns exchanged: (..., n, m)."""
     *stack, m, n = x.shape
-    result = cuda.device_array((*stack, n, m), x.dtype)
+    result = device_array((*stack, n, m), x.dtype)
     return transpose(transpose_kernel(x.dtype.type), contiguous(x), result)
 
 
@@ -144,7 +149,10 @@ def transpose(kernel, source, target):
         return target
     m, n = tuple(source.shape)[-2:]
     count, high = source.size // (m * n), MOST_IN_Y * TILE
-    matrices, turned = source.reshape(count, m, n), target.reshape(count, n, m)
+    matrices, turned = view(source, (count, m, n)), view(target, (count, n, m))
+    if count <= MOST_IN_Z and m <= high:
+        launch(kernel, (-(-n // TILE), -(-m // TILE), count), (TILE, ROWS), matrices, turned)
+        return target
     for first in range(0, count, MOST_IN_Z):
         part = slice(first, min(first + MOST_IN_Z, count))
         for top in range(0, m, high):

@@ -43,6 +43,7 @@ def table(monkeypatch):
     for name, function in before[1].items():
         setattr(dlkernels, name, function)
     implementations.public_rung.cache_clear()
+    implementations._plans.clear()
 
 
 @pytest.mark.parametrize("fault", NOTICED_BY, ids=lambda fault: fault.__name__)

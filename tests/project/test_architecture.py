@@ -15,7 +15,7 @@ PACKAGES = ("simt", "dlkernels", "training", "cpulab", "coursework")
 OPERATIONS = tuple(dlkernels.FOLDERS)  # each may use those before it
 # What operations may use besides.
 SHARED = (
-    "arguments", "async_copy", "device", "examples", "host", "implementations", "indices", "layouts", "measured", "simd", "team", "tensor_cores", "wide",
+    "arguments", "async_copy", "device", "examples", "host", "implementations", "indices", "launches", "layouts", "measured", "simd", "team", "tensor_cores", "wide",
 )  # fmt: skip
 
 # Who may know which other package, or which room of it.
@@ -43,12 +43,13 @@ ROOMS = {
     "dlkernels": {
         "simd": (),
         "device": (),
-        "layouts": ("device",),
-        "arguments": ("device", "host", "layouts"),
+        "launches": ("device",),
+        "layouts": ("device", "launches"),
+        "arguments": ("device", "host", "launches", "layouts"),
         "indices": ("device", "host", "layouts", "simd"),
         "examples": (),
         "host": (),
-        "implementations": ("device", "examples", "layouts"),
+        "implementations": ("device", "examples", "launches", "layouts"),
         "wide": ("device",),
         "async_copy": ("wide",),
         "tensor_cores": ("async_copy", "device", "wide"),

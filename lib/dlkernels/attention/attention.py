@@ -9,7 +9,13 @@ from .geometry import HALVES, geometry
 from .modifiers import BlockMask, check_modifier
 
 
-@operation("scaled_dot_product_attention", reference.scaled_dot_product_attention, examples.ATTEND, constants=("mask",))
+@operation(
+    "scaled_dot_product_attention",
+    reference.scaled_dot_product_attention,
+    examples.ATTEND,
+    constants=("mask",),
+    by_shape=True,
+)
 def _prepare_attention(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     return mask, *geometry(q, k, v, mask, is_causal, scale, enable_gqa), q, k, v
 
@@ -19,6 +25,7 @@ def _prepare_attention(q, k, v, mask=None, is_causal=False, scale=None, enable_g
     reference.scaled_dot_product_attention_backward,
     examples.ATTEND_BACKWARD,
     backward_of="scaled_dot_product_attention",
+    by_shape=True,
 )
 def _prepare_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa)
@@ -61,6 +68,7 @@ def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_caus
     reference.attention_half,
     examples.HALF,
     no_backward="scaled_dot_product_attention of the same in float32 has one",
+    by_shape=True,
 )
 def _prepare_attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     shape, g = geometry(q, k, v, mask, is_causal, scale, enable_gqa, HALVES)

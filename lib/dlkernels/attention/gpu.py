@@ -16,8 +16,10 @@ import math
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import constant, device_array, line, sent
 from .gpu_rows import ALL, MOST_BLOCKS, MOST_WARPS, block_max, block_sum, f32, launch
 
 LINE, PLACES = "float32[::1]", "int64[::1]"
@@ -35,13 +37,13 @@ def on_heads(rung):
 
     @functools.wraps(rung)
     def whole(mask, shape, g, q, k, v):
-        out = cuda.device_array(shape, f32)
+        out = device_array(shape, f32)
         if out.size == 0:
             return out
         if g.keys == 0:
             return cuda.to_device(np.zeros(shape, f32))
-        places = [cuda.to_device(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
-        rung(*(x.reshape(x.size) for x in (q, k, v)), terms_of(mask), places, g, out.reshape(out.size))
+        places = [sent(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
+        rung(line(q), line(k), line(v), terms_of(mask), places, g, line(out))
         return out
 
     return whole
@@ -61,12 +63,11 @@ def terms_kernel(mask, terms):
 def terms_of(mask):
     """A mask as a line of numbers to be added to scores; a single zero where there is none."""
     if mask is None:
-        return cuda.to_device(np.zeros(1, f32))
-    line = mask.reshape(mask.size)
+        return constant(1, 0)
     if mask.dtype != np.bool:
-        return line
-    terms = cuda.device_array(mask.size, f32)
-    terms_kernel[min(-(-mask.size // THREADS), MOST_BLOCKS), THREADS](line, terms)
+        return line(mask)
+    terms = device_array(mask.size, f32)
+    launches.launch(terms_kernel, min(-(-mask.size // THREADS), MOST_BLOCKS), THREADS, line(mask), terms)
     return terms
 
 
@@ -147,7 +148,7 @@ def values_kernel(weights, v, of_v, out, queries, keys, values):
 @on_heads
 def attention_three_kernels(q, k, v, mask, places, g, out):
     rows = g.heads * g.queries
-    scores = cuda.device_array(rows * g.keys, f32)
+    scores = device_array(rows * g.keys, f32)
     of_q, of_k, of_v, of_mask = places
     strides = g.mask_row, g.mask_column, g.causal, f32(g.scale)
     scores_kernel[-(-scores.size // THREADS), THREADS](
@@ -371,4 +372,4 @@ def attention_shared_tiles(q, k, v, mask, places, g, out):
         return
     shape = shape_for(g)
     tiles = -(-g.queries // (SIDE * shape[0]))
-    tiles_kernel(*shape)[g.heads * tiles, (SIDE, SIDE)](q, k, v, mask, *places, out, *numbers(g))
+    launches.launch(tiles_kernel(*shape), g.heads * tiles, (SIDE, SIDE), q, k, v, mask, *places, out, *numbers(g))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, sent, view
 from .gpu import LINE, ONE_HEAD, PLACES, SIZES, TERMS, THREADS, attention_shared_tiles, numbers, terms_of
 from .gpu_rows import f32
 
@@ -100,14 +101,14 @@ def collect_kernel(part, places, size, out):
 def collected(part, places, size, x):
     """The gradient of x from those by heads."""
     if x.size == 0:
-        return cuda.device_array(tuple(x.shape), f32)
+        return device_array(tuple(x.shape), f32)
     if part.size == 0:
         return cuda.to_device(np.zeros(tuple(x.shape), f32))
     if part.size == x.size:
-        return part.reshape(tuple(x.shape))
-    out = cuda.device_array(x.size, f32)
-    collect_kernel[-(-x.size // THREADS), THREADS](part, cuda.to_device(places), size, out)
-    return out.reshape(tuple(x.shape))
+        return view(part, tuple(x.shape))
+    out = device_array(x.size, f32)
+    launch(collect_kernel, -(-x.size // THREADS), THREADS, part, sent(places), size, out)
+    return view(out, tuple(x.shape))
 
 
 LINES = ", ".join([LINE] * 4)
@@ -131,12 +132,12 @@ def attention_backward_threads(mask, shape, g, grad, q, k, v):
     if g.heads * g.queries * g.keys == 0 or g.values == 0:
         parts = [cuda.to_device(np.zeros(g.heads * size, f32)) for size in sizes]
     else:
-        parts = [cuda.device_array(g.heads * size, f32) for size in sizes]
+        parts = [device_array(g.heads * size, f32) for size in sizes]
         rows = g.heads * g.queries
-        logs, along = cuda.device_array(rows, f32), cuda.device_array(rows, f32)
+        logs, along = device_array(rows, f32), device_array(rows, f32)
         out = attention_shared_tiles(mask, shape, g, q, k, v)
         lines = [x.reshape(x.size) for x in (q, k, v)]
-        places = [cuda.to_device(x) for x in (*numbers_of, g.of_mask)]
+        places = [sent(x) for x in (*numbers_of, g.of_mask)]
         everything, arrived = (*lines, terms_of(mask), *places), grad.reshape(grad.size)
         queries_kernel[-(-rows // THREADS), THREADS](
             *everything, arrived, out.reshape(out.size), logs, along, parts[0], *numbers(g)

@@ -22,6 +22,7 @@ import math
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, line, sent
 from ..wide import store4
 from .gpu import LINE, PLACES, TERMS, terms_of
 from .gpu_backward import attention_backward_threads, collect_kernel, collected
@@ -278,12 +279,13 @@ def attention_backward_register_tiles(mask, shape, g, grad, q, k, v):
     if not small or g.heads * g.queries * g.keys == 0 or g.values == 0:
         return attention_backward_threads(mask, shape, g, grad, q, k, v)
     sizes = g.queries * g.width, g.keys * g.width, g.keys * g.values
-    of_queries, of_keys, of_values = parts = [cuda.device_array(g.heads * size, f32) for size in sizes]
-    rows = [cuda.device_array(g.heads * g.queries, f32) for _ in range(3)]
-    lines = [x.reshape(x.size) for x in (q, k, v)]
-    places = [cuda.to_device(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
-    everything, here = (*lines, terms_of(mask), *places, grad.reshape(grad.size), *rows), DOWN * shape_for(g)[0]
-    queries_kernel(*shape_for(g))[g.heads * -(-g.queries // here), THREADS](*everything, of_queries, *counted(g))
-    keys_kernel(*shape_for(g))[g.heads * -(-g.keys // here), THREADS](*everything, of_keys, of_values, *counted(g))
+    of_queries, of_keys, of_values = parts = [device_array(g.heads * size, f32) for size in sizes]
+    rows = [device_array(g.heads * g.queries, f32) for _ in range(3)]
+    lines = [line(x) for x in (q, k, v)]
+    places = [sent(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
+    everything, here = (*lines, terms_of(mask), *places, line(grad), *rows), DOWN * shape_for(g)[0]
+    blocks, known = (g.heads * -(-n // here) for n in (g.queries, g.keys)), counted(g)
+    launch(queries_kernel(*shape_for(g)), next(blocks), THREADS, *everything, of_queries, *known)
+    launch(keys_kernel(*shape_for(g)), next(blocks), THREADS, *everything, of_keys, of_values, *known)
     found = zip(parts, (g.of_q, g.of_k, g.of_v), sizes, (q, k, v), strict=True)
     return tuple(collected(*each) for each in found)

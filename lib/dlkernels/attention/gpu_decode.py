@@ -8,12 +8,14 @@ A result is merged three times by the same rule: that of each warp key by key, t
 those of the blocks by the second kernel (Dao and others, Flash-Decoding, 2023).
 """
 
+import functools
 import math
 
 import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import constant, device_array, launch, line, sent, view
 from .gpu_rows import WARP, f32, warp_sum
 
 WARPS = 4  # of a block
@@ -140,6 +142,12 @@ PARTS = (parts_kernel, [_signature("float32"), _signature("int8")])
 MERGE = (merge_kernel, [f"void({LINE}, {LINE}, {LINE}, {LINE}, int64, int64)"])
 
 
+@functools.lru_cache(maxsize=64)
+def numbered(n):
+    """The numbers 0 to n - 1; nobody writes into them."""
+    return np.arange(n)
+
+
 def decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, splits):
     """What both rungs do, with so many parts of the keys of each query."""
     *lead, heads, queries, width = shape = tuple(q.shape)  # numba's simulator knows no negative places in a shape
@@ -148,22 +156,21 @@ def decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, s
     if rows == 0 or k.size == 0:
         out = cuda.to_device(np.zeros((*shape[:-1], values), f32))
         return (out, cuda.to_device(np.full(shape[:-1], -np.inf, f32))) if return_lse else out
-    lines = [x.reshape(x.size) for x in (q, k, v)]
-    one = cuda.to_device(np.ones(1, f32))
-    scales = [one if x is None else x.reshape(x.size) for x in (k_scale, v_scale)]
+    lines, one = [line(x) for x in (q, k, v)], constant(1, 1)
+    scales = [one if x is None else line(x) for x in (k_scale, v_scale)]
     if block_table is None:
-        table, pages = cuda.to_device(np.arange(sequences)), 1
+        table, pages = sent(numbered(sequences)), 1
     else:
-        table, pages = block_table.reshape(block_table.size), tuple(block_table.shape)[-1]
+        table, pages = line(block_table), tuple(block_table.shape)[-1]
     sizes = heads, shared, queries, width, values, page, pages, f32(scale)
-    parts, sums = cuda.device_array(splits * rows * max(values, 1), f32), cuda.device_array(splits * rows, f32)
-    places = lengths.reshape(lengths.size), table, parts, sums
+    parts, sums = device_array(splits * rows * max(values, 1), f32), device_array(splits * rows, f32)
+    places = line(lengths), table, parts, sums
     grid = rows, splits, max(1, -(-values // COLUMNS))
-    parts_kernel[grid, (WARP, WARPS)](*lines, *scales, k_scale is not None, *places, *sizes)
-    out, lse = cuda.device_array(rows * values, f32), cuda.device_array(rows, f32)
-    merge_kernel[-(-rows * (values + 1) // THREADS), THREADS](parts, sums, out, lse, splits, values)
-    out = out.reshape(*shape[:-1], values)
-    return (out, lse.reshape(shape[:-1])) if return_lse else out
+    launch(parts_kernel, grid, (WARP, WARPS), *lines, *scales, k_scale is not None, *places, *sizes)
+    out, lse = device_array(rows * values, f32), device_array(rows, f32)
+    launch(merge_kernel, -(-rows * (values + 1) // THREADS), THREADS, parts, sums, out, lse, splits, values)
+    out = view(out, (*shape[:-1], values))
+    return (out, view(lse, shape[:-1])) if return_lse else out
 
 
 @implementation(

@@ -17,6 +17,7 @@ import numpy as np
 from ..async_copy import copy_async, wait_copies
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, line, sent, view
 from ..layouts import aligned, bits
 from ..tensor_cores import CAPABILITY, KINDS, load_matrices, load_matrices_transposed, multiply, pack
 from ..wide import store2
@@ -218,15 +219,21 @@ def pad_kernel(x, padded, width, padded_width):
         padded[e] = x[row * width + c] if c < width else u16(0)
 
 
+@functools.lru_cache(maxsize=64)
+def wider(places, width, wide):
+    """Where matrices begin, given by their bytes, when their rows of `width` numbers become rows of `wide`."""
+    return np.frombuffer(places, np.int64) // width * wide
+
+
 def rows_of_eights(x, width, places):
     """(line of pairs, width, places) of an array in which each row begins at a multiple of 16 bytes."""
-    line = bits(x).reshape(x.size)
-    if width % 8 or not aligned(line):
+    numbers = line(bits(x))
+    if width % 8 or not aligned(numbers):
         wide = -(-width // 8) * 8
-        padded = cuda.device_array(x.size // width * wide, u16)
-        pad_kernel[min(-(-padded.size // THREADS), MOST_BLOCKS), THREADS](line, padded, width, wide)
-        line, width, places = padded, wide, places // width * wide
-    return line.view(u32), width, cuda.to_device(places)
+        padded = device_array(x.size // width * wide, u16)
+        launch(pad_kernel, min(-(-padded.size // THREADS), MOST_BLOCKS), THREADS, numbers, padded, width, wide)
+        return view(padded, padded.size // 2, u32), wide, sent(wider(places.tobytes(), width, wide))
+    return view(numbers, numbers.size // 2, u32), width, sent(places)
 
 
 PAIRS = (
@@ -267,6 +274,6 @@ def attention_half_tensor_cores(mask, g, q, k, v, out):
     v, value_width, of_v = rows_of_eights(v, g.values, g.of_v)
     known = u32(value_width), *counted(g._replace(width=width))
     kernel = tensor_kernel(kind, next(columns for columns in WIDTHS if widest <= columns))
-    places = of_q, of_k, of_v, cuda.to_device(g.of_mask)
-    kernel[g.heads * -(-g.queries // EDGE), THREADS](q, k, v, terms, *places, out.reshape(out.size), *known)
+    places = of_q, of_k, of_v, sent(g.of_mask)
+    launch(kernel, g.heads * -(-g.queries // EDGE), THREADS, q, k, v, terms, *places, line(out), *known)
     return out

@@ -13,6 +13,7 @@ import math
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch
 from . import gpu_rows
 from .gpu_row_warps import COUNTS, LINE, LISTED, LONGEST, WARPS, f32, fits, line, u32
 from .gpu_rows import WARP, warp_sum
@@ -136,15 +137,16 @@ def norm_gradients(weight, bias, eps, grad, x, centred):
     rows, count = x.size // n, next(count for count in COUNTS if n <= WARP * count)
     sums = 2 if bias is not None else 1 if weight is not None else 0
     blocks = blocks_for(rows, count) if sums else -(-rows // WARPS)
-    out, some = cuda.device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
-    parts = cuda.device_array(blocks * sums * n, f32) if sums else some
+    out, some = device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
+    parts = device_array(blocks * sums * n, f32) if sums else some
     given = some if weight is None else weight, f32(eps), centred, weight is not None
     kernel = gradient_kernel(count, sums)
-    kernel[blocks, (WARP, WARPS)](line(grad), some, *given, line(out), parts, u32(rows), u32(n))
+    launch(kernel, blocks, (WARP, WARPS), line(grad), some, *given, line(out), parts, u32(rows), u32(n))
     if not sums:
         return out
-    found = cuda.device_array((sums, n), f32)
-    add_parts_kernel[-(-found.size // WARP), (WARP, PARTS_WARPS)](parts, line(found), u32(blocks), u32(found.size))
+    found = device_array((sums, n), f32)
+    grid = -(-found.size // WARP)
+    launch(add_parts_kernel, grid, (WARP, PARTS_WARPS), parts, line(found), u32(blocks), u32(found.size))
     return out, *(found[s] for s, array in enumerate((weight, bias)) if array is not None)
 
 

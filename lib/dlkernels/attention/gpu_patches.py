@@ -16,6 +16,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import launch
 from ..layouts import aligned
 from ..wide import load4, store4
 from .gpu import LINE, PLACES, TERMS, attention_shared_tiles, f32, numbers, on_heads
@@ -227,4 +228,4 @@ def attention_register_tiles(q, k, v, mask, places, g, out):
         return
     shape = shape_for(g)
     tiles = -(-g.queries // (DOWN * shape[0]))
-    patches_kernel(*shape)[g.heads * tiles, THREADS](q, k, v, mask, *places, out, *counted(g))
+    launch(patches_kernel(*shape), g.heads * tiles, THREADS, q, k, v, mask, *places, out, *counted(g))

@@ -14,8 +14,10 @@ import math
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, line
 from . import gpu_rows
 from .gpu_rows import WARP, f32, on_rows, warp_max, warp_sum
 
@@ -34,14 +36,16 @@ def fits(rows, n):
     return n <= LONGEST and rows * n < MOST
 
 
+@functools.cache
+def count_for(n):
+    """How many numbers of such a row a lane holds."""
+    return next(count for count in COUNTS if n <= WARP * count)
+
+
 def launch(kernel_for, rows, n, *arguments):
     """Run the kernel for rows of n numbers, a warp for each."""
-    count = next(count for count in COUNTS if n <= WARP * count)
-    kernel_for(count)[-(-rows // WARPS), (WARP, WARPS)](*arguments, u32(rows), u32(n))
-
-
-def line(x):
-    return x.reshape(x.size)
+    count = count_for(n)
+    launches.launch(kernel_for(count), -(-rows // WARPS), (WARP, WARPS), *arguments, u32(rows), u32(n))
 
 
 # ---- softmax ---------------------------------------------------------------------------------------------------------
@@ -244,7 +248,7 @@ def norm(weight, bias, eps, x, centred):
     n = tuple(x.shape)[-1]
     if not x.size or not fits(x.size // n, n):
         return gpu_rows.norm(weight, bias, eps, x, centred)
-    out, some = cuda.device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
+    out, some = device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
     known = some if weight is None else weight, some if bias is None else bias
     given = f32(eps), centred, weight is not None, bias is not None
     launch(norm_kernel, x.size // n, n, some, *known, *given, line(out))

@@ -19,8 +19,10 @@ import math
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import constant, device_array, view
 from ..layouts import transposed
 
 f32 = np.float32
@@ -85,7 +87,7 @@ def block_max(value, parts):
 def launch(kernel, rows, n, *arguments):
     """Run a kernel with a block for each row: as many warps as there is work for."""
     warps = min(MOST_WARPS, -(-n // WARP))
-    kernel[min(rows, MOST_BLOCKS), warps * WARP](*arguments)
+    launches.launch(kernel, min(rows, MOST_BLOCKS), warps * WARP, *arguments)
 
 
 # ---- softmax ---------------------------------------------------------------------------------------------------------
@@ -98,12 +100,12 @@ def on_rows(rung):
     def whole(dim, *arrays):
         shape = tuple(arrays[-1].shape)
         if arrays[-1].size == 0:
-            return cuda.device_array(shape, f32)
+            return device_array(shape, f32)
         before, n, after = math.prod(shape[:dim]), shape[dim] if shape else 1, math.prod(shape[dim + 1 :])
-        turned = [transposed(x.reshape(before, n, after)) if after > 1 else x for x in arrays]
-        out = cuda.device_array((before * after, n), f32)
-        rung(*(x.reshape(before * after, n) for x in turned), out)
-        return (transposed(out.reshape(before, after, n)) if after > 1 else out).reshape(shape)
+        turned = [transposed(view(x, (before, n, after))) if after > 1 else x for x in arrays]
+        out = device_array((before * after, n), f32)
+        rung(*(view(x, (before * after, n)) for x in turned), out)
+        return view(transposed(view(out, (before, after, n))) if after > 1 else out, shape)
 
     return whole
 
@@ -252,16 +254,12 @@ def norm_kernel(x, weight, bias, eps, out, centred):
 NORM = [(norm_kernel, [f"void({MATRIX}, float32[::1], float32[::1], float32, {MATRIX}, boolean)"])]
 
 
-def constant(n, value):
-    return cuda.to_device(np.full(n, value, f32))
-
-
 def norm(weight, bias, eps, x, centred):
-    out, n = cuda.device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
+    out, n = device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
     if x.size:
         weight, bias = (constant(n, 1) if weight is None else weight), (constant(n, 0) if bias is None else bias)
         rows = x.size // n, n
-        launch(norm_kernel, *rows, x.reshape(rows), weight, bias, f32(eps), out.reshape(rows), centred)
+        launch(norm_kernel, *rows, view(x, rows), weight, bias, f32(eps), view(out, rows), centred)
     return out
 
 
@@ -320,15 +318,15 @@ NORM_GRADIENT = [
 
 
 def norm_gradients(weight, bias, eps, grad, x, centred):
-    out, n = cuda.device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
-    of_weight, of_bias = constant(n, 0), constant(n, 0)
+    out, n = device_array(tuple(x.shape), f32), tuple(x.shape)[-1]
+    of_weight, of_bias = (cuda.to_device(np.zeros(n, f32)) for _ in range(2)) if not x.size else (None, None)
     if x.size:
         rows = x.size // n, n
-        grad, x, found = grad.reshape(rows), x.reshape(rows), cuda.device_array((rows[0], 2), f32)
-        factors, sums = constant(n, 1) if weight is None else weight, cuda.device_array((2, n), f32)
-        launch(norm_gradient_kernel, *rows, grad, x, factors, f32(eps), out.reshape(rows), found, centred)
+        grad, x, found = view(grad, rows), view(x, rows), device_array((rows[0], 2), f32)
+        factors, sums = constant(n, 1) if weight is None else weight, device_array((2, n), f32)
+        launch(norm_gradient_kernel, *rows, grad, x, factors, f32(eps), view(out, rows), found, centred)
         if weight is not None or bias is not None:
-            norm_columns_kernel[-(-n // COLUMNS), COLUMNS](grad, x, found, sums)
+            launches.launch(norm_columns_kernel, -(-n // COLUMNS), COLUMNS, grad, x, found, sums)
             of_weight, of_bias = sums[0], sums[1]
     result = [out, *([] if weight is None else [of_weight]), *([] if bias is None else [of_bias])]
     return tuple(result) if len(result) > 1 else out

@@ -28,24 +28,32 @@ def _check_norm(x, weight, bias, eps):
     return eps
 
 
-@operation("layer_norm", reference.layer_norm, examples.LAYER_NORM)
+@operation("layer_norm", reference.layer_norm, examples.LAYER_NORM, by_shape=True)
 def _prepare_layer_norm(x, weight=None, bias=None, eps=1e-5):
     return weight, bias, _check_norm(x, weight, bias, eps), x
 
 
-@operation("rms_norm", reference.rms_norm, examples.RMS_NORM)
+@operation("rms_norm", reference.rms_norm, examples.RMS_NORM, by_shape=True)
 def _prepare_rms_norm(x, weight=None, eps=None):
     return weight, None, _check_norm(x, weight, None, eps), x
 
 
-@operation("layer_norm_backward", reference.layer_norm_backward, examples.LAYER_NORM_BACKWARD, backward_of="layer_norm")
+@operation(
+    "layer_norm_backward",
+    reference.layer_norm_backward,
+    examples.LAYER_NORM_BACKWARD,
+    backward_of="layer_norm",
+    by_shape=True,
+)
 def _prepare_layer_norm_backward(grad, x, weight=None, bias=None, eps=1e-5):
     eps = _check_norm(x, weight, bias, eps)
     check_gradient(grad, x.shape, x=x)
     return weight, bias, eps, grad, x
 
 
-@operation("rms_norm_backward", reference.rms_norm_backward, examples.RMS_NORM_BACKWARD, backward_of="rms_norm")
+@operation(
+    "rms_norm_backward", reference.rms_norm_backward, examples.RMS_NORM_BACKWARD, backward_of="rms_norm", by_shape=True
+)
 def _prepare_rms_norm_backward(grad, x, weight=None, eps=None):
     eps = _check_norm(x, weight, None, eps)
     check_gradient(grad, x.shape, x=x)

@@ -30,13 +30,17 @@ def _prepare_softmax_backward(grad, x, dim=-1):
     return check_dimension(x, dim), grad, x
 
 
-operation("softmax", reference.softmax, examples.SOFTMAX)(_prepare_softmax)
-operation("log_softmax", reference.log_softmax, examples.LOG_SOFTMAX)(_prepare_softmax)
-operation("softmax_backward", reference.softmax_backward, examples.SOFTMAX_BACKWARD, backward_of="softmax")(
-    _prepare_softmax_backward
-)
+operation("softmax", reference.softmax, examples.SOFTMAX, by_shape=True)(_prepare_softmax)
+operation("log_softmax", reference.log_softmax, examples.LOG_SOFTMAX, by_shape=True)(_prepare_softmax)
 operation(
-    "log_softmax_backward", reference.log_softmax_backward, examples.LOG_SOFTMAX_BACKWARD, backward_of="log_softmax"
+    "softmax_backward", reference.softmax_backward, examples.SOFTMAX_BACKWARD, backward_of="softmax", by_shape=True
+)(_prepare_softmax_backward)
+operation(
+    "log_softmax_backward",
+    reference.log_softmax_backward,
+    examples.LOG_SOFTMAX_BACKWARD,
+    backward_of="log_softmax",
+    by_shape=True,
 )(_prepare_softmax_backward)
 
 

@@ -117,7 +117,7 @@ def _quick_conv2d(x, weight, bias, stride, padding, dilation, groups):
     return None
 
 
-@operation("conv2d", reference.conv2d, examples.CONV2D, quick=_quick_conv2d)
+@operation("conv2d", reference.conv2d, examples.CONV2D, quick=_quick_conv2d, by_shape=True)
 def _prepare_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     return x, weight, bias, g, output(None, shape, x.dtype, x=x)
@@ -203,13 +203,19 @@ def _prepare_separable(x, depthwise, pointwise, bias=None, stride=1, padding=0, 
     return x, depthwise, pointwise, bias, g, output(None, (*front, len(pointwise), height, width), x.dtype, x=x)
 
 
-@operation("conv2d_half", reference.conv2d_half, examples.HALF, no_backward="conv2d of the same in float32 has one")
+@operation(
+    "conv2d_half",
+    reference.conv2d_half,
+    examples.HALF,
+    no_backward="conv2d of the same in float32 has one",
+    by_shape=True,
+)
 def _prepare_conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups, half=True)
     return x, weight, bias, g, output(None, shape, FLOATS[0], x=x)
 
 
-@operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d")
+@operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d", by_shape=True)
 def _prepare_conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     check_gradient(grad, shape, x=x, weight=weight)

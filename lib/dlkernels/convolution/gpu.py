@@ -17,8 +17,10 @@ import functools
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import constant, view
 from ..layouts import MOST_IN_Y, MOST_IN_Z, as_host
 
 f32 = np.float32
@@ -40,10 +42,10 @@ def on_pictures(rung):
     def whole(x, weight, bias, g, out):
         outs = weight.shape[0]
         if weight.size == 0:
-            constant = np.zeros(outs, f32) if bias is None else as_host(bias)
-            out.copy_to_device(np.ascontiguousarray(np.broadcast_to(constant[:, None, None], tuple(out.shape))))
+            known = np.zeros(outs, f32) if bias is None else as_host(bias)
+            out.copy_to_device(np.ascontiguousarray(np.broadcast_to(known[:, None, None], tuple(out.shape))))
         elif out.size:
-            bias = cuda.to_device(np.zeros(outs, f32)) if bias is None else bias
+            bias = constant(outs, 0) if bias is None else bias
             rung(with_batch(x), weight, bias, g, with_batch(out))
         return out
 
@@ -51,7 +53,7 @@ def on_pictures(rung):
 
 
 def with_batch(x):
-    return x if x.ndim == 4 else x.reshape(1, *tuple(x.shape))
+    return x if x.ndim == 4 else view(x, (1, *tuple(x.shape)))
 
 
 def launch(kernel, out, *arguments):
@@ -59,7 +61,7 @@ def launch(kernel, out, *arguments):
     too many."""
     count, channels, high, wide = tuple(out.shape)
     side = side_for(out)
-    kernel[grid_for(count * channels, high, wide, side), (side, side)](*arguments)
+    launches.launch(kernel, grid_for(count * channels, high, wide, side), (side, side), *arguments)
 
 
 def grid_for(planes, high, wide, side):

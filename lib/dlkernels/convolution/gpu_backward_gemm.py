@@ -19,6 +19,7 @@ import math
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch
 from ..layouts import MOST_IN_Y, MOST_IN_Z
 from ..matrix.gpu import clear
 from ..reduce.gpu_sum import sum_columns
@@ -130,7 +131,7 @@ def input_grid(g, of_x):
 
 
 def gradient_of_x(grad, x, weight, g):
-    of_x = cuda.device_array(tuple(x.shape), f32)
+    of_x = device_array(tuple(x.shape), f32)
     into, grid = with_batch(of_x), input_grid(g, with_batch(of_x))
     if weight.shape[1] < FEWEST or grid[1] > MOST_IN_Y or grid[2] > MOST_IN_Z:
         gpu_backward.input_gradient(grad, weight, g, into)
@@ -140,7 +141,7 @@ def gradient_of_x(grad, x, weight, g):
         rate = g.dilation_y // shared[0], g.dilation_x // shared[1]
         more = (u32(one) for one in (*apart, *rate))
         known = gpu_gemm.sizes(into, weight, g, grad)
-        input_gemm_kernel[grid, THREADS](line(grad), line(weight), line(of_x), *known, *more)
+        launch(input_gemm_kernel, grid, THREADS, line(grad), line(weight), line(of_x), *known, *more)
     return of_x
 
 

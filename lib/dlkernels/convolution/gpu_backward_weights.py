@@ -11,6 +11,7 @@ the pixels, and a second kernel adds the parts, in a fixed order. Where a tile w
 """
 
 from ..device import cuda
+from ..launches import device_array, launch, view
 from ..layouts import MOST_IN_Y
 from ..matrix.gpu import clear
 from ..matrix.gpu_stacks import ENOUGH_BLOCKS, LEAST_DEPTH, sum_parts_kernel
@@ -160,16 +161,16 @@ def gradient_of_weight(grad, x, weight, g):
     by_tiles = of_group >= FEWEST and terms >= LEAST_TERMS and grid[1] <= MOST_IN_Y
     depth = depth_for(grid[0] * grid[1], pixels)
     splits = -(-pixels // depth) if by_tiles else chunks_for(weight.size, pixels, MANY)
-    parts = cuda.device_array(splits * weight.size, f32)
+    parts = device_array(splits * weight.size, f32)
     if by_tiles:
-        weight_gemm_kernel[(*grid, splits), THREADS](line(grad), line(x), parts, *known, u32(depth))
+        launch(weight_gemm_kernel, (*grid, splits), THREADS, line(grad), line(x), parts, *known, u32(depth))
     else:
-        weight_block_kernel[(weight.size, splits), MANY](line(grad), line(x), parts, *known)
+        launch(weight_block_kernel, (weight.size, splits), MANY, line(grad), line(x), parts, *known)
     if splits > 1:
-        whole, size = cuda.device_array(weight.size, f32), weight.size
-        sum_parts_kernel[-(-size // MANY), MANY](parts, whole, u32(splits), u32(size))
+        whole, size = device_array(weight.size, f32), weight.size
+        launch(sum_parts_kernel, -(-size // MANY), MANY, parts, whole, u32(splits), u32(size))
         parts = whole
-    return parts.reshape(tuple(weight.shape))
+    return view(parts, tuple(weight.shape))
 
 
 #: What `gradient_of_weight` launches, with signatures.

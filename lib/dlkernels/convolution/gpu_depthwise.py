@@ -10,6 +10,7 @@ The ladder of conv2d, continued      what the rung adds
 
 import functools
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
 from .gpu import conv2d_shared_halo, f32, grid_for, on_pictures
@@ -109,7 +110,8 @@ def launch(x, weight, bias, g, out):
     planes = (SIDES[0] // side) ** 2
     grid = grid_for(-(-count * outs // planes), high, wide, side)
     kernel = depthwise_kernel(g.kernel_y, g.kernel_x, g.stride_y, side)
-    kernel[grid, (side, side // ROWS, planes)](line(x), line(weight), bias, line(out), *sizes(x, g, out))
+    arrays = line(x), line(weight), bias, line(out)
+    launches.launch(kernel, grid, (side, side // ROWS, planes), *arrays, *sizes(x, g, out))
 
 
 def sizes(x, g, out):

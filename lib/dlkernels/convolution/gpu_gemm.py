@@ -17,8 +17,10 @@ import functools
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import line
 from ..layouts import MOST_IN_Y, bits
 from ..matrix.gpu import clear
 from ..matrix.gpu_tensor_fed import clear as clear_fragments
@@ -49,11 +51,7 @@ def launch(kernel, x, weight, bias, g, out):
     count, outs, high, wide = tuple(out.shape)
     grid = -(-count * high * wide // ACROSS), g.groups * tiles_of(outs // g.groups)
     lines = (line(bits(array)) for array in (x, weight))
-    kernel[grid, THREADS](*lines, bias, line(out), *sizes(x, weight, g, out))
-
-
-def line(x):
-    return x.reshape(x.size)
+    launches.launch(kernel, grid, THREADS, *lines, bias, line(out), *sizes(x, weight, g, out))
 
 
 def tiles_of(outs_of_group):

@@ -52,7 +52,7 @@ def _quick_matmul(a, b, out):
     return None
 
 
-@operation("matmul", reference.matmul, examples.MATMUL, quick=_quick_matmul)
+@operation("matmul", reference.matmul, examples.MATMUL, quick=_quick_matmul, by_shape=True)
 def _prepare_matmul(a, b, out=None):
     float_array("a", a)
     float_array("b", b)
@@ -105,7 +105,13 @@ def _prepare_strassen(a, b, out=None):
 operation("matmul_strassen", reference.matmul, examples.STRASSEN, backward="matmul_backward")(_prepare_strassen)
 
 
-@operation("matmul_half", reference.matmul_half, examples.HALF, no_backward="matmul of the same in float32 has one")
+@operation(
+    "matmul_half",
+    reference.matmul_half,
+    examples.HALF,
+    no_backward="matmul of the same in float32 has one",
+    by_shape=True,
+)
 def _prepare_half(a, b, out=None):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x, ("float16", "uint16"))
@@ -133,7 +139,7 @@ def _prepare_int8(a, b):
     return a, b, np.empty(shape, np.int32)
 
 
-@operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul")
+@operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul", by_shape=True)
 def _prepare_matmul_backward(grad, a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x)
@@ -141,7 +147,7 @@ def _prepare_matmul_backward(grad, a, b):
     return grad, a, b
 
 
-@operation("linear", reference.linear, examples.LINEAR)
+@operation("linear", reference.linear, examples.LINEAR, by_shape=True)
 def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     shape = _check_linear(x, weight, bias, activation)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
@@ -149,7 +155,7 @@ def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     return x, weight, bias, activation, output(out, shape, x.dtype, **given)
 
 
-@operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear")
+@operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear", by_shape=True)
 def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
     shape = _check_linear(x, weight, bias, activation)
     check_gradient(grad, shape, x=x)
@@ -190,7 +196,14 @@ def _quick_transpose(x, out):
     return None
 
 
-@operation("transpose", reference.transpose, examples.TRANSPOSE, quick=_quick_transpose, backward=_transpose_backward)
+@operation(
+    "transpose",
+    reference.transpose,
+    examples.TRANSPOSE,
+    quick=_quick_transpose,
+    backward=_transpose_backward,
+    by_shape=True,
+)
 def _prepare_transpose(x, out=None):
     float_array("x", x)
     if x.ndim < 2:

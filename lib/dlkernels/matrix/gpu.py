@@ -19,11 +19,14 @@ selection (numba gives it Python's meaning): a fifth of the main loop, and regis
 """
 
 import functools
+import math
 
 import numpy as np
 
+from .. import launches
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import line
 
 f32, u32 = np.float32, np.uint32
 MATRICES = ["void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"]
@@ -48,7 +51,7 @@ def one_by_one(rung):
 
 def stack(x, out):
     """The matrices of x, one for each of the result: repeated where leading dimensions are missing or 1."""
-    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    count = math.prod(shape(out)[:-2])
     if x.ndim == 2:
         return [x] * count
     *leading, rows, columns = shape(x)
@@ -76,14 +79,10 @@ def tiles(out, edge):
     return blocks_for(shape(out)[-1], edge), blocks_for(shape(out)[-2], edge)
 
 
-def line(x):
-    return x.reshape(x.size)
-
-
 def launch(kernel, a, b, out, edge, threads):
     """Run a kernel that takes lines of memory and m, n, k: one block for each edge x edge tile of the result."""
     m, n, k = u32(out.shape[0]), u32(out.shape[1]), u32(a.shape[1])
-    kernel[tiles(out, edge), threads](line(a), line(b), line(out), m, n, k)
+    launches.launch(kernel, tiles(out, edge), threads, line(a), line(b), line(out), m, n, k)
 
 
 # ---- one thread per element --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from numba import njit
 from .. import vector
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import constant, device_array, view
 from ..layouts import transpose_kernel, transposed
 from ..vector.gpu import add_bias, bias_map_kernel
 from .gpu import f32, shape
@@ -35,7 +36,7 @@ BIAS = (bias_map_kernel(same), ["void(float32[:, ::1], float32[::1], float32, fl
 def product(a, b):
     """a b, into a new array."""
     stack = np.broadcast_shapes(shape(a)[:-2], shape(b)[:-2])
-    return matmul_split_k(a, b, cuda.device_array((*stack, shape(a)[-2], shape(b)[-1]), f32))
+    return matmul_split_k(a, b, device_array((*stack, shape(a)[-2], shape(b)[-1]), f32))
 
 
 def sum_over(x, axis):
@@ -45,8 +46,8 @@ def sum_over(x, axis):
     summed = (*before, 1, *after)
     if x.size == 0:
         return cuda.to_device(np.zeros(summed, f32))
-    ones = cuda.to_device(np.ones((1, count), f32))
-    return product(ones, x.reshape(math.prod(before), count, math.prod(after))).reshape(summed)
+    ones = view(constant(count, 1), (1, count))
+    return view(product(ones, view(x, (math.prod(before), count, math.prod(after)))), summed)
 
 
 def unbroadcast(grad, wanted):
@@ -55,7 +56,7 @@ def unbroadcast(grad, wanted):
     for axis, extent in enumerate((*[1] * missing, *wanted[:-2])):
         if extent == 1 and shape(grad)[axis] != 1:
             grad = sum_over(grad, axis)
-    return grad.reshape(tuple(wanted))
+    return view(grad, tuple(wanted))
 
 
 @implementation(
@@ -82,8 +83,8 @@ def linear_transposed(x, weight, bias, activation, out):
     if out.size == 0:
         return out
     rows = math.prod(shape(x)[:-1])
-    result = out.reshape(rows, weight.shape[0])
-    matmul_split_k(x.reshape(rows, weight.shape[1]), transposed(weight), result)
+    result = view(out, (rows, weight.shape[0]))
+    matmul_split_k(view(x, (rows, weight.shape[1])), transposed(weight), result)
     if bias is not None and activation is not None:
         vector.bias_activation(result, bias, activation, out=result)
     elif bias is not None:
@@ -103,10 +104,10 @@ def linear_transposed(x, weight, bias, activation, out):
 )
 def linear_backward_transposed(bias, activation, grad, x, weight):
     count = math.prod(shape(x)[:-1])
-    rows, lines = grad.reshape(count, weight.shape[0]), x.reshape(count, weight.shape[1])
+    rows, lines = view(grad, (count, weight.shape[0])), view(x, (count, weight.shape[1]))
     if activation is not None:
-        before = linear_transposed(lines, weight, bias, None, cuda.device_array(shape(rows), f32))
+        before = linear_transposed(lines, weight, bias, None, device_array(shape(rows), f32))
         derivative = getattr(vector, f"{activation}_backward")
         rows = derivative(rows, before)
-    grads = product(rows, weight).reshape(shape(x)), product(transposed(rows), lines)
-    return grads if bias is None else (*grads, sum_over(rows, 0).reshape(weight.shape[0]))
+    grads = view(product(rows, weight), shape(x)), product(transposed(rows), lines)
+    return grads if bias is None else (*grads, view(sum_over(rows, 0), weight.shape[0]))

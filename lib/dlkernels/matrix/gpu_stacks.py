@@ -4,10 +4,11 @@ matmul_batched    the grid's third dimension counts the matrices of a stack
 matmul_split_k    it also counts the parts of a long sum, where there are too few tiles to fill the GPU
 """
 
-import numpy as np
+import math
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch
 from ..layouts import MOST_IN_Z
 from .gpu import BIG, DEPTH, LINES, THREADS, blocks_for, f32, line, shape, tiles, u32
 from .gpu_wide import FOURS, in_fours, matmul_double_buffered, product_tile
@@ -41,12 +42,13 @@ def strides(a, b):
     kernels=[(batched_kernel, [LINES[0][:-1] + ", uint32, uint32)"])],
 )
 def matmul_batched(a, b, out):
-    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    count = math.prod(shape(out)[:-2])
     simple = in_fours(a, b, out) and in_step(a, out) and in_step(b, out)
     if out.size == 0 or shape(a)[-1] == 0 or not simple or count > MOST_IN_Z:
         return matmul_double_buffered(a, b, out)
     m, n, k = u32(shape(out)[-2]), u32(shape(out)[-1]), u32(shape(a)[-1])
-    batched_kernel[(*tiles(out, BIG), count), THREADS](line(a), line(b), line(out), m, n, k, *strides(a, b))
+    grid = *tiles(out, BIG), count
+    launch(batched_kernel, grid, THREADS, line(a), line(b), line(out), m, n, k, *strides(a, b))
     return out
 
 
@@ -93,7 +95,7 @@ def splits_for(blocks, k):
     public=True,
 )
 def matmul_split_k(a, b, out):
-    count = int(np.prod(out.shape[:-2], dtype=np.int64))
+    count = math.prod(shape(out)[:-2])
     grid, k = tiles(out, BIG), shape(a)[-1]
     splits = splits_for(grid[0] * grid[1] * count, k) if out.size else 1
     if splits == 1 or not (in_fours(a, b, out) and in_step(a, out) and in_step(b, out)):
@@ -101,9 +103,8 @@ def matmul_split_k(a, b, out):
     depth = blocks_for(blocks_for(k, splits), DEPTH) * DEPTH
     splits = blocks_for(k, depth)
     m, n = shape(out)[-2:]
-    parts = cuda.device_array(count * splits * m * n, f32)
-    split_kernel[(*grid, count * splits), THREADS](
-        line(a), line(b), parts, u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
-    )
-    sum_parts_kernel[blocks_for(out.size, THREADS), THREADS](parts, line(out), u32(splits), u32(m * n))
+    parts, grid = device_array(count * splits * m * n, f32), (*grid, count * splits)
+    sizes = u32(m), u32(n), u32(k), *strides(a, b), u32(splits), u32(depth)
+    launch(split_kernel, grid, THREADS, line(a), line(b), parts, *sizes)
+    launch(sum_parts_kernel, blocks_for(out.size, THREADS), THREADS, parts, line(out), u32(splits), u32(m * n))
     return out

@@ -17,6 +17,7 @@ import functools
 from ..async_copy import copy_async, wait_copies
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import launch, view
 from ..layouts import aligned, bits
 from ..tensor_cores import CAPABILITY, KINDS, load_matrices, load_matrices_transposed, multiply
 from ..wide import load4, store2, store4
@@ -189,8 +190,8 @@ def multiply_wide(kernel, a, b, kind, out):
     @one_by_one
     def each(x, y, z):
         (m, n), k = shape(z), shape(x)[1]
-        lines = line(x).view(u32), line(y).view(u32), line(z)
-        kernel[tiles(z, EDGE), THREADS](*lines, u32(m), u32(n), u32(k))
+        lines = view(x, x.size // 2, u32), view(y, y.size // 2, u32), line(z)
+        launch(kernel, tiles(z, EDGE), THREADS, *lines, u32(m), u32(n), u32(k))
 
     return each(bits(a), bits(b), out)
 

@@ -159,6 +159,7 @@ def lstm_persistent(*arguments):
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[(kernel, [PERSISTENT]) for kernel in KERNELS.values()],
+    public=True,
 )
 @on_layers
 def lstm_batch_parallel(g, *arguments):

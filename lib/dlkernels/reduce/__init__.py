@@ -30,7 +30,7 @@ def _quick_sum(x, dim, keepdim):
     return None
 
 
-@operation("sum", reference.sum, examples.SUM, quick=_quick_sum)
+@operation("sum", reference.sum, examples.SUM, quick=_quick_sum, by_shape=True)
 def _prepare_sum(x, dim=None, keepdim=False):
     float_array("x", x)
     if not isinstance(keepdim, bool):
@@ -44,7 +44,7 @@ def _prepare_sum(x, dim=None, keepdim=False):
     return dims, tuple(n for axis, n in enumerate(shape) if axis not in dims), x
 
 
-@operation("sum_backward", reference.sum_backward, examples.SUM_BACKWARD, backward_of="sum")
+@operation("sum_backward", reference.sum_backward, examples.SUM_BACKWARD, backward_of="sum", by_shape=True)
 def _prepare_sum_backward(grad, x, dim=None, keepdim=False):
     dims, shape, x = _prepare_sum(x, dim, keepdim)
     check_gradient(grad, shape, x=x)
@@ -57,7 +57,7 @@ def _cumsum_backward(grad, dim):
     return {"x": cumsum(grad[back], dim)[back]}
 
 
-@operation("cumsum", reference.cumsum, examples.CUMSUM, backward=_cumsum_backward)
+@operation("cumsum", reference.cumsum, examples.CUMSUM, backward=_cumsum_backward, by_shape=True)
 def _prepare_cumsum(x, dim):
     float_array("x", x)
     return whole_dim(dim, x.ndim), x

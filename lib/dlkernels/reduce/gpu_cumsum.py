@@ -20,6 +20,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, line
 from .gpu_sum import ALL, MANY_BLOCKS, THREADS, WARP, WARPS, row_at
 from .lines import lines_of, pieces
 
@@ -36,10 +37,10 @@ def on_lines(rung):
 
     @functools.wraps(rung)
     def whole(dim, x):
-        out = cuda.device_array(tuple(x.shape), f32)
+        out = device_array(tuple(x.shape), f32)
         if out.size:
             ((before, n, after),) = lines_of(tuple(x.shape), (dim,))
-            rung(x.reshape(x.size), out.reshape(x.size), before * after, n, after)
+            rung(line(x), line(out), before * after, n, after)
         return out
 
     return whole
@@ -247,13 +248,13 @@ def cumsum_blocks(x, out, rows, n, after):
     chunks = pieces(n, CHUNK)
     if rows >= WARP * MANY_BLOCKS or n <= WARP:
         thread_per_row(x, out, rows, n, after)
-    elif chunks == 1:
-        hillis_steele_kernel[min(rows, MOST_BLOCKS), THREADS](x, out, rows, n, after)
+    elif chunks == 1 or rows >= MANY_BLOCKS:  # enough rows to fill the GPU with a block each: recorded as faster
+        launch(hillis_steele_kernel, min(rows, MOST_BLOCKS), THREADS, x, out, rows, n, after)
     else:
-        totals, sums = (cuda.device_array(rows * chunks, f32) for _ in range(2))
-        totals_kernel[rows * chunks, THREADS](x, totals, n, after, chunks)
-        hillis_steele_kernel[min(rows, MOST_BLOCKS), THREADS](totals, sums, rows, chunks, 1)
-        results_kernel[rows * chunks, THREADS](x, sums, out, n, after, chunks)
+        totals, sums = (device_array(rows * chunks, f32) for _ in range(2))
+        launch(totals_kernel, rows * chunks, THREADS, x, totals, n, after, chunks)
+        launch(hillis_steele_kernel, min(rows, MOST_BLOCKS), THREADS, totals, sums, rows, chunks, 1)
+        launch(results_kernel, rows * chunks, THREADS, x, sums, out, n, after, chunks)
 
 
 # ---- one launch --------------------------------------------------------------------------------------------
@@ -320,5 +321,5 @@ def cumsum_look_back(x, out, rows, n, after):
     chunks = pieces(n, CHUNK)
     jobs = rows * chunks
     ticket, told = cuda.to_device(np.zeros(1, i32)), cuda.to_device(np.full(jobs, NOTHING, i32))
-    totals, sums = (cuda.device_array(jobs, f32) for _ in range(2))
+    totals, sums = (device_array(jobs, f32) for _ in range(2))
     look_back_kernel[jobs, THREADS](x, out, ticket, told, totals, sums, n, after, chunks)

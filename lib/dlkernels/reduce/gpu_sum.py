@@ -19,6 +19,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, line, view
 from .lines import lines_of, pieces
 
 f32, i32 = np.float32, np.int32
@@ -43,10 +44,10 @@ def on_lines(rung):
     def whole(dims, shape, x):
         if not x.size:
             return cuda.to_device(np.zeros(shape, f32))
-        y = x.reshape(x.size)
-        for line in lines_of(tuple(x.shape) or (1,), dims or (0,)):
-            y = rung(y, *line)
-        return y.reshape(shape)
+        y = line(x)
+        for one in lines_of(tuple(x.shape) or (1,), dims or (0,)):
+            y = rung(y, *one)
+        return view(y, shape)
 
     return whole
 
@@ -63,7 +64,7 @@ def in_passes(kernel, each):
     def rung(x, before, n, after):
         while True:
             chunks = pieces(n, each)
-            out = cuda.device_array(before * after * chunks, f32)
+            out = device_array(before * after * chunks, f32)
             kernel[before * after * chunks, THREADS](x, out, n, after, chunks)
             if chunks == 1:
                 return out
@@ -259,14 +260,18 @@ def grid_stride_kernel(x, out, n, after, chunks):
 )
 @on_lines
 def sum_grid_stride(x, before, n, after):
+    return grid_stride(x, before, n, after)
+
+
+def grid_stride(x, before, n, after):
     rows = before * after
     chunks = chunks_for(rows, n, threads_for(n))
-    out = cuda.device_array(rows * chunks, f32)
-    grid_stride_kernel[rows * chunks, threads_for(n)](x, out, n, after, chunks)
+    out = device_array(rows * chunks, f32)
+    launch(grid_stride_kernel, rows * chunks, threads_for(n), x, out, n, after, chunks)
     if chunks == 1:
         return out
-    total = cuda.device_array(rows, f32)
-    grid_stride_kernel[rows, threads_for(chunks)](out, total, chunks, 1, 1)
+    total = device_array(rows, f32)
+    launch(grid_stride_kernel, rows, threads_for(chunks), out, total, chunks, 1, 1)
     return total
 
 
@@ -292,11 +297,11 @@ def last_block_kernel(x, parts, ready, out, n, after, chunks):
 
 def last_block(x, before, n, after):
     rows = before * after
-    chunks, out = chunks_for(rows, n, threads_for(n)), cuda.device_array(rows, f32)
+    chunks, out = chunks_for(rows, n, threads_for(n)), device_array(rows, f32)
     if chunks == 1:
         grid_stride_kernel[rows, threads_for(n)](x, out, n, after, 1)
         return out
-    ready, parts = cuda.to_device(np.zeros(rows, i32)), cuda.device_array(rows * chunks, f32)
+    ready, parts = cuda.to_device(np.zeros(rows, i32)), device_array(rows * chunks, f32)
     last_block_kernel[rows * chunks, threads_for(n)](x, parts, ready, out, n, after, chunks)
     return out
 
@@ -340,18 +345,18 @@ def columns_kernel(x, out, n, after, chunks):
     "gpu",
     adds="numbers that do not lie side by side: neighbouring threads take neighbouring columns",
     dtypes=("float32",),
-    kernels=[(columns_kernel, SIGNATURE)],  # and those of sum_last_block
+    kernels=[(columns_kernel, SIGNATURE)],  # and that of sum_grid_stride: one launch more, and no counters to send
     public=True,
 )
 @on_lines
 def sum_columns(x, before, n, after):
     if after == 1:
-        return last_block(x, before, n, after)
+        return grid_stride(x, before, n, after)
     across = pieces(after, WARP)
     while True:
         chunks = max(1, min(pieces(n, LEAST * HIGH), MANY_BLOCKS // (before * across)))
-        out = cuda.device_array(before * chunks * after, f32)
-        columns_kernel[before * chunks * across, (WARP, HIGH)](x, out, n, after, chunks)
+        out = device_array(before * chunks * after, f32)
+        launch(columns_kernel, before * chunks * across, (WARP, HIGH), x, out, n, after, chunks)
         if chunks == 1:
             return out
         x, n = out, chunks
@@ -377,10 +382,10 @@ def spread_kernel(grad, of_x, n, after):
 )
 def sum_backward_one_per_element(dims, grad, x):
     if not x.size:
-        return cuda.device_array(x.shape, f32)
-    y = grad.reshape(grad.size)
+        return device_array(x.shape, f32)
+    y = line(grad)
     for before, n, after in reversed(list(lines_of(tuple(x.shape) or (1,), dims or (0,)))):
-        wider = cuda.device_array(before * n * after, f32)
-        spread_kernel[pieces(wider.size, THREADS), THREADS](y, wider, n, after)
+        wider = device_array(before * n * after, f32)
+        launch(spread_kernel, pieces(wider.size, THREADS), THREADS, y, wider, n, after)
         y = wider
-    return y.reshape(x.shape)
+    return view(y, tuple(x.shape))

@@ -39,7 +39,7 @@ def _quick_add(a, b, out):
     return None
 
 
-@operation("add", reference.add, examples.ADD, quick=_quick_add, backward=_add_backward)
+@operation("add", reference.add, examples.ADD, quick=_quick_add, backward=_add_backward, by_shape=True)
 def _prepare_add(a, b, out=None):
     _alike(a=a, b=b)
     return a, b, output(out, a.shape, a.dtype, a=a, b=b)
@@ -50,13 +50,13 @@ def _axpy_backward(grad, alpha):
     return {"x": axpy(alpha, grad, cuda.to_device(nothing) if is_device_array(grad) else nothing), "y": grad}
 
 
-@operation("axpy", reference.axpy, examples.AXPY, backward=_axpy_backward)
+@operation("axpy", reference.axpy, examples.AXPY, backward=_axpy_backward, by_shape=True)
 def _prepare_axpy(alpha, x, y, out=None):
     _alike(x=x, y=y)
     return number("alpha", alpha, x.dtype), x, y, output(out, x.shape, x.dtype, x=x, y=y)
 
 
-@operation("bias_activation", reference.bias_activation, examples.BIAS)
+@operation("bias_activation", reference.bias_activation, examples.BIAS, by_shape=True)
 def _prepare_bias_activation(x, bias, activation="relu", out=None):
     parameter = _check_bias(x, bias, activation)
     return x, bias, activation, parameter, output(out, x.shape, x.dtype, x=x, bias=bias)
@@ -67,6 +67,7 @@ def _prepare_bias_activation(x, bias, activation="relu", out=None):
     reference.bias_activation_backward,
     examples.BIAS_BACKWARD,
     backward_of="bias_activation",
+    by_shape=True,
 )
 def _prepare_bias_activation_backward(grad, x, bias, activation="relu"):
     parameter = _check_bias(x, bias, activation)
@@ -113,9 +114,9 @@ def _declare_activation(name):
         _alike(grad=grad, x=x)
         return grad, x, _parameter(name, parameter, x), output(out, x.shape, x.dtype, grad=grad, x=x)
 
-    operation(name, getattr(reference, name), examples.FORWARD)(prepare)
+    operation(name, getattr(reference, name), examples.FORWARD, by_shape=True)(prepare)
     backward = operation(
-        f"{name}_backward", getattr(reference, f"{name}_backward"), examples.BACKWARD, backward_of=name
+        f"{name}_backward", getattr(reference, f"{name}_backward"), examples.BACKWARD, backward_of=name, by_shape=True
     )
     backward(prepare_backward)
 

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from ..device import is_device_array
+from ..launches import DEVICE_ARRAY, line
 
 
 def flat(rung):
@@ -18,6 +19,9 @@ def flat(rung):
     def on_lines(*arguments):
         out = arguments[-1]
         if out.size == 0:
+            return out
+        if type(out) is DEVICE_ARRAY:  # as all of them are, and contiguous: see implementations.run
+            rung(*[line(x) if type(x) is DEVICE_ARRAY else x for x in arguments])
             return out
         lines = [_line(x) if isinstance(x, np.ndarray) or is_device_array(x) else x for x in arguments]
         rung(*lines)
@@ -50,5 +54,5 @@ def alike(first, *others):
 
 def _line(x):
     if is_device_array(x):  # contiguous: see implementations.run
-        return x if x.ndim == 1 else x.reshape(x.size)
+        return line(x)
     return np.ascontiguousarray(x).reshape(-1)

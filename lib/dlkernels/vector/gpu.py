@@ -12,6 +12,7 @@ import numpy as np
 
 from ..device import cuda
 from ..implementations import implementation
+from ..launches import device_array, launch, view
 from ..layouts import aligned
 from ..wide import WIDTH, load4, store4
 from . import scalar
@@ -91,7 +92,7 @@ def add_wide_kernel(a, b, out):
 def add_wide(a, b, out):
     if not aligned(a, b, out):
         return add_grid_stride(a, b, out)
-    add_wide_kernel[blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS](a, b, out)
+    launch(add_wide_kernel, blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS, a, b, out)
     return out
 
 
@@ -154,7 +155,7 @@ def axpy_wide_kernel(alpha, x, y, out):
 def axpy_wide(alpha, x, y, out):
     if not aligned(x, y, out):
         return axpy_grid_stride(alpha, x, y, out)
-    axpy_wide_kernel[blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS](alpha, x, y, out)
+    launch(axpy_wide_kernel, blocks_for((out.size + WIDTH - 1) // WIDTH, MOST_BLOCKS), THREADS, alpha, x, y, out)
     return out
 
 
@@ -208,7 +209,7 @@ def _put(name, suffix, kernel_of, most_blocks, patterns, adds, public=False):
     def rung(*arguments):
         out = arguments[-1]
         kernel = kernel_of(scalar.functions(out.dtype.type)[name])
-        kernel[blocks_for(out.size, most_blocks), THREADS](*arguments)
+        launch(kernel, blocks_for(out.size, most_blocks), THREADS, *arguments)
 
     rung.__name__ = f"{name}_{suffix}"
     kernels = [
@@ -279,9 +280,9 @@ def bias_activation_grid(x, bias, name, parameter, out):
 def add_bias(function, x, bias, parameter, out):
     """out = function(x + bias, parameter) for device arrays, C-contiguous and not empty."""
     rows, columns = out.size // bias.size, bias.size
-    matrix, result = x.reshape(rows, columns), out.reshape(rows, columns)
+    matrix, result = view(x, (rows, columns)), view(out, (rows, columns))
     grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
-    bias_map_kernel(function)[grid, BLOCK](matrix, bias, parameter, result)
+    launch(bias_map_kernel(function), grid, BLOCK, matrix, bias, parameter, result)
     return out
 
 
@@ -332,10 +333,10 @@ def bias_activation_backward_grid(grad, x, bias, name, parameter, of_x):
     if of_x.size == 0:
         return of_x, cuda.to_device(np.zeros(bias.shape, bias.dtype))
     rows, columns = of_x.size // bias.size, bias.size
-    matrices = [one.reshape(rows, columns) for one in (grad, x, of_x)]
+    matrices = [view(one, (rows, columns)) for one in (grad, x, of_x)]
     grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
     function = scalar.functions(of_x.dtype.type)[f"{name}_backward"]
-    bias_backward_kernel(function)[grid, BLOCK](*matrices[:2], bias, parameter, matrices[2])
-    of_bias = cuda.device_array(bias.shape, bias.dtype)
-    column_sums_kernel[blocks_for(columns), THREADS](matrices[2], of_bias)
+    launch(bias_backward_kernel(function), grid, BLOCK, *matrices[:2], bias, parameter, matrices[2])
+    of_bias = device_array(bias.shape, bias.dtype)
+    launch(column_sums_kernel, blocks_for(columns), THREADS, matrices[2], of_bias)
     return of_x, of_bias
