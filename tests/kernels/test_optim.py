@@ -180,7 +180,7 @@ def moved(kernel, size, arrays, *numbers):
     lines = [np.ones(size, np.float32) for _ in range(arrays)]
     report = xray(kernel, size // gpu.THREADS, gpu.THREADS)(*numbers, *lines)
     assert not report.findings
-    return report.bytes_requested / size
+    return report.total["bytes_moved"] / size
 
 
 def test_what_is_fused_moves_what_must_be_moved():
