@@ -27,14 +27,19 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "min_": (3, 4, 32, 32),
     "scan": (2000,),
     "rotary": (64, 64),
+    "cross_entropy": (64, 64),
+    "embedding": (64, 10, 32),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
 #: settings of the operation's examples, as a dimension or a mask.
 MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE, PADDED = 2, 5, 2, 3, 4, 2
+NOT_REDUCED, ODD_OFFSET = 1, 1
 ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
 PADDED_TOO = [((3, 4, 32, 32), 0), ((3, 2, 8, 8), PADDED)]
+LONG_ROWS_TOO = [((64, 64), 0), ((2, 1100), 0)]
+ODD_OFFSET_TOO = [((1000,), 0), ((1000,), ODD_OFFSET)]
 CALLS = (
     dict.fromkeys(
         ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
@@ -48,9 +53,17 @@ CALLS = (
         "conv2d_backward_implicit_gemm": [((1, 16, 16, 16, 8, 2), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
         "conv2d_chosen": [((1, 4, 32, 10, 10, 3), 0), ((1, 8, 1, 14, 14, 3), DEPTHWISE)],
         "conv2d_depthwise_rows": [((1, 8, 1, 14, 14, 3), DEPTHWISE)],
+        "cross_entropy_warp_per_row": LONG_ROWS_TOO,
+        "cross_entropy_with_lse_warp_per_row": LONG_ROWS_TOO,
+        "cross_entropy_backward_two_kernels": LONG_ROWS_TOO,
         "cumsum_blocks": [((5000,), 0)],
         "cumsum_look_back": [((5000,), 0)],
+        "dropout_wide": ODD_OFFSET_TOO,
+        "dropout_backward_wide": ODD_OFFSET_TOO,
+        "embedding_wide": [((64, 10, 32), 0), ((64, 10, 33), 0)],
+        "embedding_backward_sorted_gpu": [((64, 10, 32), 0), ((1030, 5, 4), 0)],  # more keys than a block sorts
         "matmul_split_k": [((64, 64, 128), 0)],
+        "mse_two_stages": [((1000,), 0), ((1000,), NOT_REDUCED)],
         "scan_backward_blocks": [((2, 2000), WITH_START)],
         "scan_look_back": [((2, 2000), WITH_START)],
         "sum_columns": [((64, 40), ALONG_COLUMNS)],

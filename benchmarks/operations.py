@@ -165,6 +165,27 @@ def torch_rms_norm(x, weight, eps):
     return lambda: torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
 
 
+def torch_loss(name, *options):
+    """A loss, whose options have other places there."""
+
+    def peer(input, target, *given):
+        import torch
+
+        input, target = tensors(input, target)
+        loss = getattr(torch.nn.functional, name)
+        return lambda: loss(input, target, **dict(zip(options, given, strict=True)))
+
+    return peer
+
+
+def torch_dropout(input, p, training, seed, offset):
+    """With random numbers of its own."""
+    import torch
+
+    (input,) = tensors(input)
+    return lambda: torch.nn.functional.dropout(input, p, training)
+
+
 def torch_attention(q, k, v, mask, is_causal, scale, enable_gqa):
     import torch
 
@@ -248,8 +269,12 @@ PEERS = {
             "adaptive_avg_pool2d",
             "softmax",
             "log_softmax",
+            "embedding",
         )
     },
+    "cross_entropy": {"PyTorch": torch_loss("cross_entropy", "ignore_index", "reduction", "label_smoothing")},
+    "mse_loss": {"PyTorch": torch_loss("mse_loss", "reduction")},
+    "dropout": {"PyTorch": torch_dropout},
     "layer_norm": {"PyTorch": torch_layer_norm},
     "rms_norm": {"PyTorch": torch_rms_norm},
     "scaled_dot_product_attention": {"PyTorch": torch_attention},

@@ -216,7 +216,7 @@ KERNELS = [
     ),
     Fault(
         "fetch_add: an atomic that is not one",
-        'return builder.atomic_rmw("add", address, change, "seq_cst")',
+        'return builder.atomic_rmw(kind, address, change, "seq_cst")',
         "old = builder.load(address); builder.store(builder.add(old, change), address); return old",
         "tests/simd/test_atomic.py",
         "test_each_is_one_instruction",
@@ -656,6 +656,34 @@ KERNELS = [
         "tops[r] = largest(line, begin * n, n)",
         OPERATIONS,
         "test_values and cpu-softmax_vectors",
+    ),
+    Fault(
+        "cross_entropy: rows that are ignored count in the mean",
+        "return -1, count",
+        "return -1, line.size",
+        OPERATIONS,
+        "test_shapes and cpu-cross_entropy_vectors",
+    ),
+    Fault(
+        "cross_entropy_backward: the log-sum-exp of another row",
+        "_exponentials_below(line, at, lse[r], n, g, base, result)",
+        "_exponentials_below(line, at, lse[first], n, g, base, result)",
+        OPERATIONS,
+        "test_shapes and cpu-cross_entropy_backward_from_lse_vectors",
+    ),
+    Fault(
+        "embedding_backward: equal indices in the other order",
+        "at = order[p] * width + j",
+        "at = order[begin + end - 1 - p] * width + j",
+        "tests/kernels/test_layers.py",
+        "test_sorted_sums_have_the_bits_of_the_plain_loop",
+    ),
+    Fault(
+        "dropout: chunks begin with the same words",
+        "seed, block + u64(begin // 4))",
+        "seed, block + u64(first // 4))",
+        "tests/kernels/test_layers.py",
+        "test_parts_of_an_array_are_dropped_as_its_whole",
     ),
     Fault(
         "first lanes: one too many",

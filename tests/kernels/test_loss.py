@@ -12,9 +12,78 @@ from dlkernels.device import name as device_name
 from dlkernels.loss import gpu_cross_entropy, reference
 from simt.xray import xray
 
+from . import torch_losses as torch_says
+
 f32 = np.float32
 X = np.random.default_rng(1).standard_normal((4, 5)).astype(f32)
 T = np.array([3, -100, 0, 4])
+
+
+# ---- what PyTorch gives ----------------------------------------------------------------------------------------------
+
+CASES = torch_says.recorded()["cases"]
+NAMES = "cross_entropy", "mse_loss", "embedding"
+
+
+def ways(backward):
+    """The reference and every rung of the CPU, with the cases that PyTorch takes."""
+    found = []
+    for name in NAMES:
+        cases = [case for case in CASES if case["name"] == name and "refused" not in case]
+        operation = f"{name}_backward" if backward else name
+        specification = implementations.OPERATIONS[operation].reference
+        found.append(pytest.param(specification, cases, id=f"{operation}-reference"))
+        found += [pytest.param(r, cases, id=r.name) for r in implementations.of(operation, "cpu")]
+    return found
+
+
+def same_sums(found, kept, case):
+    found = torch_says.sums(found)
+    assert found[:2] == kept[:2], case
+    np.testing.assert_allclose(
+        found[2:], kept[2:], rtol=1e-9, atol=1e-9 * (1 + case.get("factor", 1)), err_msg=str(case)
+    )
+
+
+@pytest.mark.parametrize(("way", "cases"), ways(backward=False))
+def test_pytorch_gives_the_same(way, cases):
+    assert len(cases) > 20
+    for case in cases:
+        arrays, options = torch_says.inputs(case)
+        with np.errstate(all="ignore"):
+            result = way(*arrays, **options)
+        assert list(np.shape(result)) == case["of_shape"], case
+        same_sums(result, case["result"], case)
+
+
+@pytest.mark.parametrize(("way", "cases"), ways(backward=True))
+def test_pytorch_gives_the_same_gradients(way, cases):
+    for case in cases:
+        arrays, options = torch_says.inputs(case)
+        found = way(np.asarray(torch_says.arriving(case["of_shape"])), *arrays, **options)
+        for gradient, kept in zip(found if isinstance(found, tuple) else (found,), case["gradients"], strict=False):
+            same_sums(gradient, kept, case)
+
+
+def test_what_pytorch_refuses_is_refused():
+    refused = [case for case in CASES if "refused" in case]
+    assert len(refused) > 10
+    for case in refused:
+        arrays, options = torch_says.inputs(case)
+        with pytest.raises(ValueError, match="expected"):
+            getattr(dlkernels, case["name"])(*arrays, **options)
+
+
+def test_the_record_has_all_kinds():
+    losses = [case for case in CASES if case["name"] == "cross_entropy" and "refused" not in case]
+    assert {case["reduction"] for case in losses} == {"none", "mean", "sum"}
+    assert {case["label_smoothing"] for case in losses} > {0.0, 1.0}
+    assert any(case["result"][0] for case in losses), "no mean of nothing"
+    assert {len(case["shape"]) for case in losses} == {1, 2, 3, 4}
+    assert len({case["padding_idx"] for case in CASES if case["name"] == "embedding"}) > 4
+
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

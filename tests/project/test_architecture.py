@@ -15,7 +15,7 @@ PACKAGES = ("simt", "dlkernels", "training", "cpulab", "coursework")
 OPERATIONS = tuple(dlkernels.FOLDERS)  # each may use those before it
 # What operations may use besides.
 SHARED = (
-    "arguments", "async_copy", "device", "examples", "host", "implementations", "layouts", "measured", "simd", "team", "tensor_cores", "wide",
+    "arguments", "async_copy", "device", "examples", "host", "implementations", "indices", "layouts", "measured", "simd", "team", "tensor_cores", "wide",
 )  # fmt: skip
 
 # Who may know which other package, or which room of it.
@@ -45,6 +45,7 @@ ROOMS = {
         "device": (),
         "layouts": ("device",),
         "arguments": ("device", "host", "layouts"),
+        "indices": ("device", "host", "layouts", "simd"),
         "examples": (),
         "host": (),
         "implementations": ("device", "examples", "layouts"),

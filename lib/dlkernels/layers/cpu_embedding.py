@@ -3,7 +3,7 @@
 The ladder of embedding            what the rung adds
     embedding_take     NumPy: take
     embedding_rows     numba: rows are copied one after the other
-    embedding_team     all cores: a part of the indices each
+    embedding_team     a vector of a row at a time; all cores: a part of the indices each
 
 The ladder of embedding_backward   what the rung adds
     embedding_backward_one_hot     NumPy: a matrix of ones where an index names a row, times what arrives
@@ -59,18 +59,11 @@ def embedding_take(indices, weight, out):
     np.take(weight, indices, axis=0, out=out)
 
 
-@inner_njit()
-def _copy(indices, weight, out, first, last):
-    width, source, target = out.shape[1], memory(weight), memory(out)
-    for i in range(first, last):
-        at, to = indices[i] * width, i * width
-        for j in range(width):
-            target[to + j] = source[at + j]
-
-
 @cached_njit()
 def _rows(indices, weight, out):
-    _copy(indices, weight, out, 0, indices.size)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = weight[indices[i], j]
 
 
 @implementation("embedding", device="cpu", adds="numba: a loop over the indices, and one over a row")
@@ -80,9 +73,25 @@ def embedding_rows(indices, weight, out):
 
 
 @inner_njit()
+def _copy_row(source, at, target, to, width):
+    """A row of `width` numbers. In a plain loop numba asks of each index whether it is negative: no vectors."""
+    lane, j = lanes(target), 0
+    while j + 2 * lane <= width:
+        one, other = load(source, at + j), load(source, at + j + lane)
+        store(target, to + j, one)
+        store(target, to + j + lane, other)
+        j += 2 * lane
+    while j < width:
+        target[to + j] = source[at + j]
+        j += 1
+
+
+@inner_njit()
 def _copy_part(arguments, task, who):
     indices, weight, out, tasks = arguments
-    _copy(indices, weight, out, task * indices.size // tasks, (task + 1) * indices.size // tasks)
+    width, source, target = out.shape[1], memory(weight), memory(out)
+    for i in range(task * indices.size // tasks, (task + 1) * indices.size // tasks):
+        _copy_row(source, indices[i] * width, target, i * width, width)
 
 
 @cached_njit()
@@ -90,7 +99,9 @@ def _copy_shared(indices, weight, out, tasks, threads, least, team):
     share(_copy_part, (indices, weight, out, tasks), tasks, threads, least, team)
 
 
-@implementation("embedding", device="cpu", adds="all cores: a part of the indices each", public=True)
+@implementation(
+    "embedding", device="cpu", adds="a vector of a row at a time; all cores: a part of the indices each", public=True
+)
 @on_rows
 def embedding_team(indices, weight, out):
     _copy_shared(indices, weight, out, *tasks_for(out.size), out.size // 8, team.members())

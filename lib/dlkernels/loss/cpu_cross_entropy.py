@@ -182,18 +182,18 @@ def _loss_part(arguments, task, who):
     first, last = part_of(task, tasks, rows)
     # A step of a row waits for the one before it, not for other rows: several take each step, while they are in L1.
     together = max(1, min(TOGETHER, NUMBERS // n))
-    tops, sums = np.empty(TOGETHER, x.dtype), np.empty(TOGETHER, x.dtype)
+    highest, sums = np.empty(TOGETHER, x.dtype), np.empty(TOGETHER, x.dtype)
     for begin in range(first, last, together):
         here = min(together, last - begin)
         for r in range(here):
-            tops[r] = largest(line, (begin + r) * n, n)
+            highest[r] = largest(line, (begin + r) * n, n)
         for r in range(here):
-            sums[r] = _sum_of_exponentials(line, (begin + r) * n, tops[r], n)
+            sums[r] = _sum_of_exponentials(line, (begin + r) * n, highest[r], n)
         for r in range(begin, begin + here):
             chosen, inner = line[r * n + max(target[r], 0)], x.dtype.type(0)
             if smoothing > 0:
                 inner = total(line, r * n, n)
-            top, summed = tops[r - begin], sums[r - begin]
+            top, summed = highest[r - begin], sums[r - begin]
             _finish(chosen, r, target[r] == ignored, n, smoothing, top, summed, inner, losses, lse)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import team
 from ..host import new, plain
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, reduce_add
+from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
@@ -118,6 +118,8 @@ def on_gradients(rung):
     def whole(reduction, grad, input, target):
         both = new(input.shape, input.dtype), new(input.shape, input.dtype)
         factor = input.dtype.type(2 / max(input.size, 1) if reduction == "mean" else 2)
+        if not input.size:
+            return both
         rung(*(plain(grad).reshape(-1), factor, plain(input).reshape(-1), plain(target).reshape(-1)),
              *(one.reshape(-1) for one in both))  # fmt: skip
         return both
@@ -136,16 +138,20 @@ def mse_backward_numpy(grad, factor, x, target, of_x, of_target):
 @inner_njit()
 def _gradient_part(arguments, task, who):
     grad, factor, x, target, of_x, of_target = arguments
-    first, last = task * PART, min((task + 1) * PART, x.size)
-    if grad.size == 1:
-        g = grad[0] * factor
-        for i in range(first, last):
-            of_x[i] = g * (x[i] - target[i])
-            of_target[i] = -of_x[i]
-    else:
-        for i in range(first, last):
-            of_x[i] = grad[i] * factor * (x[i] - target[i])
-            of_target[i] = -of_x[i]
+    i, end = task * PART, min((task + 1) * PART, x.size)
+    width, alone = lanes(x), grad.size == 1
+    g = broadcast(grad[0] * factor)
+    while i + width <= end:
+        if not alone:
+            g = factor * load(grad, i)
+        gradient = g * (load(x, i) - load(target, i))
+        store(of_x, i, gradient)
+        store(of_target, i, -gradient)
+        i += width
+    while i < end:
+        of_x[i] = factor * grad[0 if alone else i] * (x[i] - target[i])
+        of_target[i] = -of_x[i]
+        i += 1
 
 
 @cached_njit()
