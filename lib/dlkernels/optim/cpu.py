@@ -177,19 +177,23 @@ def table(groups, results):
     for k, p in enumerate(groups[0]):
         if not p.size:
             continue
-        row = [p.size, tasks]
+        row, known = [p.size, tasks], {}  # known: where an array lies, to ask once where it is replaced
         for group in groups:
+            address = 0
             if group is not None:
                 x = group[k] if _plain(group[k]) else flat(group[k])
                 alive.append(x)
-            row.append(0 if group is None else x.ctypes.data)
+                address = known[id(x)] = x.ctypes.data
+            row.append(address)
         for one in written:
+            address = 0
             if one is not None:
                 line = one[k] if _plain(one[k]) else np.empty(one[k].shape, one[k].dtype)
                 alive.append(line)
+                address = known.get(id(line)) or line.ctypes.data
                 if line is not one[k]:
                     back.append((one[k], line))
-            row.append(0 if one is None else line.ctypes.data)
+            row.append(address)
         rows.append(row)
         tasks += -(-p.size // BLOCK)
     return np.array(rows, np.int64), tasks, back, alive

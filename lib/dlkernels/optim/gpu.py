@@ -90,13 +90,15 @@ def scaled_sum_kernel(a, b, x, y, out):
 @cuda.jit
 def mean_kernel(rest1, g, m, out_m):
     for i in range(cuda.grid(1), out_m.size, cuda.gridsize(1)):
-        out_m[i] = m[i] + rest1 * (g[i] - m[i])
+        before = m[i]
+        out_m[i] = before + rest1 * (g[i] - before)
 
 
 @cuda.jit
 def square_kernel(beta2, rest2, g, v, out_v):
     for i in range(cuda.grid(1), out_v.size, cuda.gridsize(1)):
-        out_v[i] = beta2 * v[i] + rest2 * g[i] * g[i]
+        here = g[i]
+        out_v[i] = beta2 * v[i] + rest2 * here * here
 
 
 @cuda.jit
@@ -297,7 +299,8 @@ def squares_kernel(first, x, sums):
     parts = cuda.shared.array(WARPS, f64)
     total = f64(0)
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        total += f64(x[i]) * f64(x[i])
+        here = f64(x[i])
+        total += here * here
     total = block_sum(total, parts)
     if cuda.threadIdx.x == 0:
         sums[first + cuda.blockIdx.x] = total

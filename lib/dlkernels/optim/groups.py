@@ -10,6 +10,7 @@ import numpy as np
 from ..arguments import float_array, one_place, output, overlap
 from ..device import is_device_array
 from ..implementations import Several
+from ..layouts import memory
 
 
 def gather(groups, out, replaced, single=()):
@@ -109,14 +110,10 @@ def _refuse_overlaps(lists, results, replaced):
             mine = results[name][k] if name in replaced else None
             if mine is None or not (mine is x or _same_view(mine, x)):
                 read.append((name, x))
-    bounds = sorted((*_bounds(x), number) for number, (_, x) in enumerate(written + read))
-    end = suspect = -1
-    for low, high, number in bounds:
-        if low < end and min(number, suspect) < len(written):
-            _name_overlap(written, read)
-            return
-        if high > end:
-            end, suspect = high, number
+    low, high = np.array([_bounds(x) for _, x in written + read], np.int64).T
+    order = np.argsort(low, kind="stable")
+    if (low[order][1:] < np.maximum.accumulate(high[order])[:-1]).any():
+        _name_overlap(written, read)
 
 
 def _name_overlap(written, read):
@@ -131,15 +128,14 @@ def _name_overlap(written, read):
 
 def _bounds(x):
     """(first byte, last byte + 1); nothing where an array is empty, or where numba's simulator does not say."""
-    from ..layouts import memory
-
+    if type(x) is np.ndarray and x.flags.c_contiguous:
+        first = x.ctypes.data if x.size else 0
+        return first, first + x.nbytes
     x = memory(x)
     return (0, 0) if x is None or x.size == 0 else np.lib.array_utils.byte_bounds(x)
 
 
 def _same_view(x, y):
-    from ..layouts import memory
-
     x, y = memory(x), memory(y)
     if x is None or y is None:
         return False
