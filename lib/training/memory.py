@@ -13,7 +13,7 @@ import numpy as np
 from dlkernels.device import is_device_array
 from dlkernels.layouts import address
 
-from .tensor import Tensor, data_of, saving, tape
+from .tensor import Tensor, data_of, rounding, saving, tape
 
 _drawing = ContextVar("drawing", default=None)
 
@@ -26,6 +26,8 @@ def checkpoint(function, *inputs):
     draws by `draw`, which repeats itself. What is changed by the first run, as a running mean, is not changed by the
     second where it asks `running_again`.
     """
+    if rounding.get():
+        raise RuntimeError("checkpoint runs its function again when autocast is over: call it outside of autocast.")
     part = _Part(function, inputs)
     with _set(saving, part.save), _set(_drawing, part.draw):
         return function(*inputs)

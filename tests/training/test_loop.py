@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trained import STEPS, Training, same
 
-from training import Tensor, accuracy, checkpoints, data, modules
+from training import SGD, Tensor, accuracy, checkpoints, data, fit, modules
 from training import functional as F
 
 
@@ -87,6 +87,20 @@ def test_accuracy_of_sequences_counts_each_token():
     y = x.copy()
     y[0, 0] += 1
     assert accuracy(Echo(), x, y, batch_size=2) == 11 / 12
+
+
+@pytest.mark.rotates
+def test_batches_go_to_the_device_where_the_weights_are():
+    """A training there comes to the weights of one here, to rounding."""
+    found = []
+    for device in ("cpu", "cuda"):
+        (x, y), _ = data.digits()
+        x, y = x[:6, 0, :4, :4].reshape(6, 16), y[:6] % 4
+        model = modules.Linear(16, 4, generator=np.random.default_rng(1)).to(device)
+        optimizer = SGD(model.parameters(), lr=0.1)
+        history = fit(model, F.cross_entropy, optimizer, data.Loader((x, y), 3), evaluate=(x, y), show=None)
+        found.append([*history.losses, history.accuracies[0][1], *model.state_dict()["weight"].ravel()])
+    np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"accumulate": 2}, {"scaled": True}, {"dropout": False, "clip": 0.5}], ids=str)
@@ -181,16 +195,9 @@ def test_a_loss_that_is_no_number_stops_before_it_reaches_a_weight():
     def divided(output, y):
         return F.cross_entropy(output, y) * float("inf")
 
-    training = Training(dropout=False, lr=0.125)
-    training.schedule.step()
+    training = Training(dropout=False)
     with pytest.raises(FloatingPointError, match=r"the learning rate, 0\.\d+: try a tenth.*divisions in your loss"):
-        F_fit(training, divided)
-
-
-def F_fit(training, loss):
-    from training import fit
-
-    fit(training.model, loss, training.optimizer, training.loader, show=None)
+        fit(training.model, divided, training.optimizer, training.loader, show=None)
 
 
 @pytest.mark.parametrize(("options", "words"), [
@@ -257,11 +264,11 @@ def notebook(monkeypatch):
 def test_a_notebook_has_a_curve_that_grows(notebook, capsys, monkeypatch):
     monkeypatch.delenv("PYTEST_VERSION", raising=False)
     monkeypatch.setattr("training.loop._Display.SECONDS", -1)
-    Training().fit(epochs=2, evaluate=lambda model: 0.25, show="auto")
+    Training().fit(evaluate=lambda model: 0.25, show="auto")
     assert capsys.readouterr().out == ""
-    assert len(notebook.shown) == 2 * (STEPS + 1)
+    assert len(notebook.shown) == STEPS + 1
     assert all(content["image/png"].startswith(b"\x89PNG") for content in notebook.shown)
-    assert notebook.shown[-1]["text/plain"].startswith("epoch 2/2: loss ")
+    assert notebook.shown[-1]["text/plain"].startswith("epoch 1/1: loss ")
     assert json.dumps([content["text/plain"] for content in notebook.shown])
 
 

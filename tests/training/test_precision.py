@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from trained import Training, same
 
-from training import GradScaler, Tensor, activation_bytes, autocast, data, modules
+from training import GradScaler, Tensor, activation_bytes, autocast, checkpoint, data, modules
 from training import functional as F
 
 
@@ -152,13 +152,24 @@ def test_device_arrays_are_refused_and_the_model_is_as_before():
 
 def test_digits_are_learned_as_well_as_in_float32():
     train, test = data.digits()
-    found = {}
-    for scaled in (False, True):
-        training = Training(dropout=False, scaled=scaled)
+    accuracies, losses = [], []
+    for scaler in (None, GradScaler()):
+        training = Training(dropout=False)
         training.loader, training.optimizer.lr = data.Loader(train, 32, seed=1), 0.05
-        found[scaled] = training.fit(epochs=8, evaluate=test, schedule=None).accuracies[-1][1]
-    assert found[False] > 0.93
-    assert abs(found[True] - found[False]) <= 0.01
+        history = training.fit(epochs=8, evaluate=test, schedule=None, scaler=scaler)
+        accuracies.append(history.accuracies[-1][1])
+        losses.append(np.mean(history.losses[-45:]))
+    assert accuracies[0] > 0.93
+    assert abs(accuracies[1] - accuracies[0]) <= 0.01
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+    assert losses[1] != losses[0]
+
+
+def test_a_checkpoint_is_refused_inside():
+    """Its second run comes when the weights are float32 again."""
+    model, x = layers()
+    with autocast(model), pytest.raises(RuntimeError, match="outside of autocast"):
+        checkpoint(model, Tensor(x))
 
 
 def test_cross_entropy_is_computed_outside_in_float32():
