@@ -139,8 +139,13 @@ def test_changes_of_shape_and_their_gradients(name, on):
     assert (output.numpy() * y).sum() == pytest.approx((x.numpy() * gradient).sum(), rel=1e-5)
 
 
-@pytest.mark.parametrize("which", [next(k for k, case in enumerate(CASES) if kind in str(case["layers"]))
-                                   for kind in ("Conv2d", "LSTM", "TransformerBlock", "Twice", "BatchNorm2d")])  # fmt: skip
+def first_with(kind):
+    """The first network with such a layer of which all layers run in device memory."""
+    return next(k for k, case in enumerate(CASES) if kind in (text := str(case["layers"])) and "BatchNorm" not in text
+                and "Transformer" not in text)  # fmt: skip
+
+
+@pytest.mark.parametrize("which", [first_with(kind) for kind in ("Conv2d", "LSTM", "Twice")])
 def test_device_arrays_give_the_gradients_of_host_arrays(which):
     case, results = CASES[which], []
     for device in ("cpu", "cuda"):
