@@ -76,8 +76,8 @@ def model(case):
     elif case["kind"] == "LSTM":
         states = [np.zeros((1, BATCH, WIDTH), np.float32) for _ in range(2)]
         rows = 4 * WIDTH
-        name, weights, _ = layer("lstm", (rows, WIDTH), (rows, WIDTH), (rows,), (rows,))
-        layers = [(name, [*states, *weights], {}), layer("linear", (CHARACTERS, WIDTH), (CHARACTERS,))]
+        _, weights, _ = layer("lstm", (rows, WIDTH), (rows, WIDTH), (rows,), (rows,))
+        layers = [("lstm_with_gates", [*states, *weights], {}), layer("linear", (CHARACTERS, WIDTH), (CHARACTERS,))]
         shape, result = (STEPS, BATCH, WIDTH), (STEPS, BATCH, CHARACTERS)
     else:
         norm = (WIDTH,), (WIDTH,)
@@ -154,7 +154,7 @@ def pytorch(case):
     parameters = [one.requires_grad_() for _, arrays, _ in prepared for one in arrays]
     networks = {}
     for k, (name, arrays, _) in enumerate(prepared):
-        if name == "lstm":
+        if name == "lstm_with_gates":
             networks[k] = torch.nn.LSTM(WIDTH, WIDTH)
             for parameter, value in zip(networks[k].parameters(), arrays[2:], strict=True):
                 parameter.data = value.data
@@ -163,7 +163,11 @@ def pytorch(case):
     def both():
         y = x
         for k, (name, arrays, options) in enumerate(prepared):
-            y = networks[k](y, tuple(arrays[:2]))[0] if name == "lstm" else layer_of_pytorch(name, y, arrays, options)
+            y = (
+                networks[k](y, tuple(arrays[:2]))[0]
+                if name == "lstm_with_gates"
+                else layer_of_pytorch(name, y, arrays, options)
+            )
         wanted = parameters if case["kind"] == "CNN" else [x, *parameters]
         found = torch.autograd.grad(y, wanted, grad)
         return y, *found[len(wanted) - len(parameters) :]
