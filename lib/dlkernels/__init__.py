@@ -31,8 +31,8 @@ FOLDERS = {
         max_pool2d_with_indices
     """,
     "recurrent": """
-        gru gru_backward lstm lstm_backward min_gru min_gru_backward min_lstm min_lstm_backward rnn
-        rnn_backward scan scan_backward selective_scan selective_scan_backward
+        gru gru_backward lstm lstm_backward lstm_backward_from_gates lstm_with_gates min_gru min_gru_backward
+        min_lstm min_lstm_backward rnn rnn_backward scan scan_backward selective_scan selective_scan_backward
     """,
     "attention": """
         KVCache PagedKVCache attention_backward_from_sums attention_half attention_with_sums decode_attention

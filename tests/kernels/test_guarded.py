@@ -146,7 +146,7 @@ USERS = [
         "linear",
         "linear_backward",
     ),
-    *("lstm", "gru", "rnn"),
+    *("lstm", "lstm_with_gates", "lstm_backward_from_gates", "gru", "rnn"),
 ]
 
 

@@ -20,7 +20,7 @@ import functools
 import numpy as np
 
 from .. import team
-from ..host import plain
+from ..host import plain, workspace
 from ..implementations import implementation
 from ..matrix import choose as products
 from ..simd.cache import cached_njit
@@ -31,7 +31,7 @@ from .cpu import fastest
 from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import no_bias, with_batch
-from .pooling import largest_of, planes, put, threads_for
+from .pooling import largest_of, largest_of_four, planes, put, threads_for, two_by_two
 from .sizes import sizes
 
 CONTRACT = {"contract"}
@@ -261,18 +261,24 @@ def product(a, b):
 
 @inner_njit()
 def _max_back(arguments, task, who):
-    down, across, grad, x, of_x = arguments
-    picture, target = x[task], of_x[task]
+    """A row of windows: first where the largest stand, without a branch on a pixel, then what arrives goes there."""
+    down, across, grad, x, work, found, of_x = arguments
+    picture, target, count, four = x[task], of_x[task].reshape(-1), grad.shape[2], two_by_two(down, across)
+    best, places = work[who * count : (who + 1) * count], found[who * count : (who + 1) * count]
     for y in range(grad.shape[1]):
-        for z in range(grad.shape[2]):
-            place = largest_of(picture, down, across, y, z)[1]
-            if place >= 0:
-                target[place // picture.shape[1], place % picture.shape[1]] += grad[task, y, z]
+        for z in range(count):
+            if four:
+                best[z], places[z] = largest_of_four(picture, down[y, 0], across[z, 0])
+            else:
+                best[z], places[z] = largest_of(picture, down, across, y, z)
+        for z in range(count):
+            if places[z] >= 0:
+                target[np.uint64(places[z])] += grad[task, y, z]
 
 
 @cached_njit()
-def _max_planes_back(down, across, grad, x, of_x, threads, team):
-    share(_max_back, (down, across, grad, x, of_x), of_x.shape[0], threads, 0, team)
+def _max_planes_back(down, across, grad, x, work, found, of_x, threads, team):
+    share(_max_back, (down, across, grad, x, work, found, of_x), of_x.shape[0], threads, 0, team)
 
 
 MAX_ADDS = "the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes"
@@ -283,7 +289,9 @@ def max_pool2d_backward_planes(down, across, grad, x):
     of_x = np.zeros(x.shape, x.dtype)
     if x.size:
         threads = threads_for(grad.size * int(down[:, 1].max() * across[:, 1].max()))
-        _max_planes_back(down, across, planes(grad), planes(x), planes(of_x), threads, team.members())
+        work = workspace(x.dtype, threads * grad.shape[-1])
+        found = np.empty(threads * grad.shape[-1], np.int64)
+        _max_planes_back(down, across, planes(grad), planes(x), work, found, planes(of_x), threads, team.members())
     return of_x
 
 

@@ -59,15 +59,36 @@ def largest_of(picture, down, across, y, z):
 
     -inf and -1 where a dilated window has all its pixels in the padding.
     """
-    best, place = -np.inf, -1
+    best, place = picture.dtype.type(-np.inf), -1
     for ky in range(down[y, 1]):
         i = down[y, 0] + ky * down[y, 2]
         for kx in range(across[z, 1]):
             j = across[z, 0] + kx * across[z, 2]
             pixel = picture[np.uint64(i), np.uint64(j)]  # what might be negative would be looked at first
-            if pixel > best or pixel != pixel or place < 0:
-                best, place = pixel, i * picture.shape[1] + j
+            take = (pixel > best) | (pixel != pixel) | (place < 0)  # no branch: half of them would be guessed wrong
+            best, place = pixel if take else best, i * picture.shape[1] + j if take else place
     return best, place
+
+
+@inner_njit()
+def two_by_two(down, across):
+    """Whether all windows are of 2 x 2 pixels beside each other."""
+    for axis in (down, across):
+        for z in range(len(axis)):
+            if axis[z, 0] != axis[0, 0] + 2 * z or axis[z, 1] != 2 or axis[z, 2] != 1:
+                return False
+    return True
+
+
+@inner_njit()
+def largest_of_four(picture, i, j):
+    """As `largest_of`, of the pixels (i, j), (i, j + 1), (i + 1, j) and (i + 1, j + 1)."""
+    i, j, one = np.uint64(i), np.uint64(j), np.uint64(1)
+    best, step = picture[i, j], 0
+    for pixel, number in ((picture[i, j + one], 1), (picture[i + one, j], 2), (picture[i + one, j + one], 3)):
+        take = (pixel > best) | (pixel != pixel)
+        best, step = pixel if take else best, number if take else step
+    return best, (np.int64(i) + (step >> 1)) * picture.shape[1] + np.int64(j) + (step & 1)
 
 
 @cached_njit()
@@ -105,6 +126,11 @@ def _max_of_plane(arguments, task, who):
     picture, result = x[task], out[task]
     wide = picture.shape[1]
     line = work[who * wide : (who + 1) * wide]
+    if two_by_two(down, across):
+        for y in range(result.shape[0]):
+            for z in range(result.shape[1]):
+                result[y, z] = largest_of_four(picture, down[y, 0], across[z, 0])[0]
+        return
     for y in range(result.shape[0]):
         line[:] = -np.inf
         for ky in range(down[y, 1]):
@@ -140,9 +166,14 @@ def max_pool2d_columns(x, down, across, out):
 @inner_njit()
 def _places_of_plane(arguments, task, who):
     x, down, across, places, out = arguments
+    four = two_by_two(down, across)
     for y in range(out.shape[1]):
         for z in range(out.shape[2]):
-            out[task, y, z], places[task, y, z] = largest_of(x[task], down, across, y, z)
+            if four:
+                best, place = largest_of_four(x[task], down[y, 0], across[z, 0])
+            else:
+                best, place = largest_of(x[task], down, across, y, z)
+            out[task, y, z], places[task, y, z] = best, place
 
 
 @cached_njit()

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from .. import vector
+from ..host import taken, workspace
 from ..implementations import implementation
 from .choose import multiply_contiguous
 from .cpu import matmul_parallel
@@ -53,13 +54,18 @@ def matmul_backward_products(grad, a, b):
 def linear_product(x, weight, bias, activation, out):
     rows = math.prod(x.shape[:-1])  # not -1: there may be no features to divide by
     lines, result = x.reshape(rows, weight.shape[1]), np.ascontiguousarray(out).reshape(rows, weight.shape[0])
-    matmul_parallel(lines, weight.T, result)
-    if bias is not None and activation is not None:
-        vector.bias_activation(result, bias, activation, out=result)
-    elif bias is not None:
-        result += bias
-    elif activation is not None:
-        getattr(vector, activation)(result, out=result)
+    if activation is None:
+        matmul_parallel(lines, weight.T, result)
+        if bias is not None:
+            result += bias
+    else:  # from one array into another: in place, the compiler makes no vectors of the loop
+        line = workspace(result.dtype, result.size)
+        with taken(line):
+            before = matmul_parallel(lines, weight.T, line[: result.size].reshape(result.shape))
+            if bias is None:
+                getattr(vector, activation)(before, out=result)
+            else:
+                vector.bias_activation(before, bias, activation, out=result)
     if not np.may_share_memory(result, out):
         out[...] = result.reshape(out.shape)
     return out

@@ -11,7 +11,8 @@ layers.py      a network as layers: a CPU rung is one layer in one direction
 
 cpu            cpu.py (the ladders of RNN, LSTM, GRU), fast.py (their last rungs, in vectors), fast_gates.py (what
                follows a step's products), fast_strands.py (threads that do not meet), fast_rnn.py
-backward, cpu  backward.py (through time), fast_backward.py (LSTM), fast_backward_gru.py
+backward, cpu  backward.py (through time), fast_backward.py (LSTM, few sequences), fast_backward_gru.py
+               fast_kept.py (LSTM: gates kept forward, and used backward)
 scans, cpu     scans.py (linear recurrences, minGRU, minLSTM), selective_reference.py, selective.py (Mamba's scan),
                selective_backward.py, newton.py (any recurrence, by rounds of linear ones)
 gpu            gpu.py (a launch for each step), gpu_persistent.py (one launch for all)
@@ -60,6 +61,32 @@ def _prepare_rnn_backward(grad, x, *rest, **named):
 def _prepare_lstm_backward(grad, x, *rest, **named):
     g, *prepared = _prepare_lstm(x, *rest, **named)
     return g, *check_gradients(g, grad, x), *prepared
+
+
+KEPT = "output", "h_n", "c_n", "gates", "cells"
+
+
+@operation("lstm_with_gates", reference.lstm_with_gates, examples.WITH_GATES, results=KEPT, constants=KEPT[3:])
+def _prepare_lstm_with_gates(
+    x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None
+):
+    return _prepare_lstm(x, h0, c0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
+
+
+@operation(
+    "lstm_backward_from_gates", reference.lstm_backward_from_gates, examples.FROM_GATES, backward_of="lstm_with_gates"
+)
+def _prepare_lstm_from_gates(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, *settings, **named):
+    g, *prepared = _prepare_lstm_backward(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, *settings, **named)
+    for (name, one), expected in zip({"gates": gates, "cells": cells}.items(), g.kept_shapes(), strict=True):
+        float_array(name, one)
+        one_place(**{name: one}, x=x)
+        same("dtype", x=x, **{name: one})
+        if tuple(one.shape) != expected:
+            raise ValueError(
+                f"{name} has shape {tuple(one.shape)}; expected {expected}, as lstm_with_gates(x, ...) returns it."
+            )
+    return g, gates, cells, *prepared
 
 
 @operation("gru_backward", reference.gru_backward, examples.GRU_BACKWARD, backward_of="gru")
@@ -149,6 +176,7 @@ from . import (  # noqa: E402
     fast,  # noqa: F401
     fast_backward,  # noqa: F401
     fast_backward_gru,  # noqa: F401
+    fast_kept,  # noqa: F401
     fast_rnn,  # noqa: F401
     fast_strands,  # noqa: F401
     gpu,  # noqa: F401
@@ -218,6 +246,31 @@ def lstm_backward(
     or None for zeros. Gradients of weights are given as weights are: an array each, or a tuple of arrays.
     """
     return call("lstm_backward", grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
+
+
+def lstm_with_gates(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
+    """(output, h_n, c_n, gates, cells): the results of `lstm`, and what `lstm_backward_from_gates` needs beside them.
+
+    Arguments and errors are those of `lstm`. gates: (layers * directions, steps, batch, 4 * hidden), i f g o after
+    their sigmoid and tanh, zeros where a sequence has ended. cells: (layers * directions, steps, batch, hidden), c
+    before each step. Both without the batch for a single sequence, and steps first also with batch_first. New arrays
+    of the dtype of x; host memory only.
+    """
+    return call("lstm_with_gates", x, h0, c0, w_ih, w_hh, b_ih, b_hh, bidirectional, batch_first, lengths)
+
+
+def lstm_backward_from_gates(
+    grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, bidirectional=False, batch_first=False, lengths=None
+):
+    """`lstm_backward` without its way forward: gates and cells are what `lstm_with_gates` returned.
+
+    The other arguments are those of the call that returned them, b_ih and b_hh None where there were none. With other
+    ones the gradients are wrong, and nobody notices: only shapes and dtypes are checked. Host memory only.
+    """
+    return call(
+        "lstm_backward_from_gates",
+        *(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, bidirectional, batch_first, lengths),
+    )
 
 
 def gru_backward(grad, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):

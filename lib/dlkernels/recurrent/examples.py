@@ -5,6 +5,8 @@ those of a network are when training begins: the states of one with large weight
 adding agree.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..examples import Examples
@@ -87,7 +89,7 @@ def errors(results):
         if isinstance(one, tuple):
             yield from errors(one)
         else:
-            yield 2 * one.error
+            yield 2 * one.error if isinstance(one, Rounded) else np.zeros(one.shape)  # given, not computed
 
 
 def _of(kind, states, forward, backward):
@@ -101,6 +103,17 @@ def _of(kind, states, forward, backward):
 
 RNN, RNN_BACKWARD = _of("tanh", 1, reference.rnn, reference.rnn_backward)
 LSTM, LSTM_BACKWARD = _of("lstm", 2, reference.lstm, reference.lstm_backward)
+WITH_GATES = replace(LSTM, allowed=rounded(reference.lstm_with_gates))
+
+
+def from_gates_arguments(draw, *shape):
+    """Gates as a forward pass makes them, rounded: the error allowed, that of all formulas, has it."""
+    grads, *given = LSTM_BACKWARD.arguments(draw, *shape)
+    *_, gates, cells = (one.astype(draw.dtype) for one in reference.lstm_with_gates(*given))
+    return grads, *given[:7], gates, cells, *given[7:]
+
+
+FROM_GATES = replace(LSTM_BACKWARD, arguments=from_gates_arguments, allowed=rounded(reference.lstm_backward_from_gates))
 GRU, GRU_BACKWARD = _of("gru", 1, reference.gru, reference.gru_backward)
 
 

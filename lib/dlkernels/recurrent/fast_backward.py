@@ -1,14 +1,13 @@
-"""The gradient of an LSTM on a CPU, in float32: what surrounds the products of a step is one compiled pass in vectors.
+"""The gradient of an LSTM for one or few sequences on a CPU, in float32: the loop over the steps is compiled.
 
-A step in NumPy is some twenty calls on short arrays, and each costs more than its arithmetic. Here it is a product and
-a pass where there are several sequences; one or few of them have no call at all: the loop over the steps is compiled,
-with both products. Then U is read once a step, from the cache, forward a row times h, backward a sum of rows.
+A step in NumPy is some twenty calls on short arrays, and each costs more than its arithmetic. Here there is no call at
+all: U is read once a step, from the cache, forward a row times h, backward a sum of rows. For more sequences U is worth
+a tile (fast_kept.py).
 """
 
 import numpy as np
 from numba import njit
 
-from ..implementations import implementation
 from ..matrix.backward import product
 from ..simd import broadcast, fma, lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
@@ -16,7 +15,7 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..vector.fast import sigmoid, tanh
 from .cpu import lengths_of, of_all_inputs
-from .layers import backward_on_layers, in_order
+from .layers import in_order
 
 FEW = 4  # sequences below which a product of matrices costs more than its arithmetic
 f32 = np.float32
@@ -126,8 +125,8 @@ def transposed_times(weights, rows, n, factors, out):
 
 
 @cached_njit(error_model="numpy")
-def forward_steps(few, first, last, step, lengths, of_x, of_h, w_hh, h, c, states, cells, gates, squashed, out):
-    """Steps first, first + step, ... before last. few: of_h is made here, else it is there, for one step."""
+def forward_steps(first, last, step, lengths, of_x, of_h, w_hh, h, c, states, cells, gates, squashed, out):
+    """Steps first, first + step, ... before last."""
     batch, hidden = h.shape
     for t in range(first, last, step):
         for b in range(batch):
@@ -135,15 +134,14 @@ def forward_steps(few, first, last, step, lengths, of_x, of_h, w_hh, h, c, state
                 states[t, b, j], cells[t, b, j] = h[b, j], c[b, j]
             if t >= lengths[b]:
                 continue
-            if few:
-                times(memory(w_hh), 4 * hidden, hidden, memory(h[b]), of_h[b])
+            times(memory(w_hh), 4 * hidden, hidden, memory(h[b]), of_h[b])
             forward_lanes(hidden, of_x[t, b], of_h[b], cells[t, b], gates[t, b], c[b], squashed[t, b], h[b])
             for j in range(hidden):
                 out[t, b, j] = h[b, j]
 
 
 @cached_njit(error_model="numpy")
-def backward_steps(few, first, last, step, lengths, grad, w_hh, of_h, of_c, cells, gates, squashed, of_gates):
+def backward_steps(first, last, step, lengths, grad, w_hh, of_h, of_c, cells, gates, squashed, of_gates):
     batch, hidden = of_h.shape
     for t in range(first, last, step):
         for b in range(batch):
@@ -153,8 +151,7 @@ def backward_steps(few, first, last, step, lengths, grad, w_hh, of_h, of_c, cell
             backward_lanes(
                 hidden, grad[t, b], of_h[b], of_c[b], gates[t, b], cells[t, b], squashed[t, b], of_gates[t, b]
             )
-            if few:
-                transposed_times(memory(w_hh), 4 * hidden, hidden, of_gates[t, b], memory(of_h[b]))
+            transposed_times(memory(w_hh), 4 * hidden, hidden, of_gates[t, b], memory(of_h[b]))
 
 
 def forward_in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
@@ -164,15 +161,10 @@ def forward_in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
     gates, of_x = np.empty((*shape[:2], 4 * g.hidden), f32), of_all_inputs(g, x, w_ih, b_ih)
     if b_hh is not None:
         of_x += b_hh
-    few, lengths = g.batch < FEW, lengths_of(g)
-    rest = lengths, of_x, np.empty((g.batch, 4 * g.hidden), f32), w_hh, h, c, states, cells, gates, squashed, out
-    if few:
-        steps = in_order(g.steps, reverse)
-        forward_steps(True, steps.start, steps.stop, steps.step, *rest)
-    else:
-        for t in in_order(g.steps, reverse):
-            rest[2][:] = product(h, w_hh.T)
-            forward_steps(False, t, t + 1, 1, *rest)
+    of_h, steps = np.empty((g.batch, 4 * g.hidden), f32), in_order(g.steps, reverse)
+    forward_steps(
+        steps.start, steps.stop, steps.step, lengths_of(g), of_x, of_h, w_hh, h, c, states, cells, gates, squashed, out
+    )
     return states, (cells, gates, squashed)
 
 
@@ -180,31 +172,10 @@ def backward_in_vectors(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
     """As `backward.backward`, for an LSTM."""
     states, steps = kept
     of_gates, rows = np.empty_like(steps[1]), g.steps * g.batch
-    rest = lengths_of(g), np.ascontiguousarray(grad), w_hh, of_h, of_c, *steps, of_gates
-    order = in_order(g.steps, not reverse)
-    if g.batch < FEW:
-        backward_steps(True, order.start, order.stop, order.step, *rest)
-    else:
-        for t in order:
-            backward_steps(False, t, t + 1, 1, *rest)
-            new, going = product(of_gates[t], w_hh), t < rest[0]
-            np.copyto(of_h, new, where=True if going.all() else going[:, None])
+    order, arrived = in_order(g.steps, not reverse), np.ascontiguousarray(grad)
+    backward_steps(order.start, order.stop, order.step, lengths_of(g), arrived, w_hh, of_h, of_c, *steps, of_gates)
     lines = of_gates.reshape(rows, 4 * g.hidden)
     of_x = product(lines, w_ih).reshape(g.steps, g.batch, x.shape[2])
     of_w_ih, of_w_hh = (product(lines.T, one.reshape(rows, one.shape[2])) for one in (x, states))
     sums = lines.sum(axis=0, dtype=np.float64).astype(f32)
     return of_x, of_w_ih, of_w_hh, sums, sums.copy()
-
-
-whole = backward_on_layers(forward_in_vectors, backward_in_vectors)
-
-
-@implementation(
-    "lstm_backward",
-    device="cpu",
-    adds="what surrounds the products of a step in one compiled pass; for few sequences the whole loop over the steps",
-    dtypes=("float32",),
-    public=True,
-)
-def lstm_backward_vectors(*arguments):
-    return whole(*arguments)

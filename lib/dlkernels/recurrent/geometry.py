@@ -53,6 +53,11 @@ class Geometry(NamedTuple):
             return self.steps, width
         return (self.batch, self.steps, width) if self.axis == 0 else (self.steps, self.batch, width)
 
+    def kept_shapes(self):
+        """Of an LSTM's gates, and of its cells before each step: by layer and direction, always steps first."""
+        lead = self.layers * self.directions, self.steps, *(() if self.axis is None else (self.batch,))
+        return (*lead, 4 * self.hidden), (*lead, self.hidden)
+
     def result_shapes(self):
         """Of the output and the last states."""
         return self.output_shape(), *[self.states_shape()] * (2 if self.kind == "lstm" else 1)

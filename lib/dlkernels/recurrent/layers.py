@@ -84,22 +84,67 @@ def backward_on_layers(forward, backward):
                 c = last[1][k] if len(last) > 1 else None
                 kept.append(forward(g, k > first, reads[-1], last[0][k], c, *weights[k], out))
             reads.append(joined(parts))
+        reads.pop()
+        return _gradients(g, grads, reads, kept, weights, last[0].shape, x.dtype, backward)
 
-        output, shape = reads.pop(), last[0].shape
-        ends = [
-            np.zeros(shape, x.dtype) if one is None else np.array(one, order="C").reshape(shape) for one in grads[1:]
-        ]
-        arrived = np.zeros(output.shape, x.dtype) if grads[0] is None else by_steps(g, grads[0])
-        of_weights = [None] * len(weights)
-        for first in range(len(weights) - g.directions, -1, -g.directions):
-            read, below = reads.pop(), 0
-            for k, part in enumerate(np.split(arrived, g.directions, axis=2), first):
-                of_c = ends[1][k] if len(ends) > 1 else None
-                of_x, *of_weights[k] = backward(g, k > first, part, ends[0][k], of_c, read, kept[k], *weights[k][:2])
-                below = below + of_x
-            arrived = below
-        begins = [one.reshape(g.states_shape()) for one, wanted in zip(ends, g.given, strict=True) if wanted]
-        kinds = list(zip(*of_weights, strict=True))[: 4 if g.biased else 2]
-        return g.as_given(arrived), *begins, *(tuple(each) if g.many else each[0] for each in kinds)
+    return whole
+
+
+def _gradients(g, grads, reads, kept, weights, shape, dtype, backward):
+    """All layers, the last first. reads: what each layer has read."""
+    ends = [np.zeros(shape, dtype) if one is None else np.array(one, order="C").reshape(shape) for one in grads[1:]]
+    output = g.steps, g.batch, g.directions * g.hidden
+    arrived = np.zeros(output, dtype) if grads[0] is None else by_steps(g, grads[0])
+    of_weights = [None] * len(weights)
+    for first in range(len(weights) - g.directions, -1, -g.directions):
+        read, below = reads.pop(), 0
+        for k, part in enumerate(np.split(arrived, g.directions, axis=2), first):
+            of_c = ends[1][k] if len(ends) > 1 else None
+            of_x, *of_weights[k] = backward(g, k > first, part, ends[0][k], of_c, read, kept[k], *weights[k][:2])
+            below = below + of_x
+        arrived = below
+    begins = [one.reshape(g.states_shape()) for one, wanted in zip(ends, g.given, strict=True) if wanted]
+    kinds = list(zip(*of_weights, strict=True))[: 4 if g.biased else 2]
+    return g.as_given(arrived), *begins, *(tuple(each) if g.many else each[0] for each in kinds)
+
+
+def keeping(layer):
+    """As `on_layers`, for an LSTM whose gates, and cells before each step, are results, too.
+
+    layer(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out, gates, cells) fills these, too: (steps, batch, 4 * hidden)
+    and (steps, batch, hidden); gates are zeros where a sequence has ended.
+    """
+
+    @functools.wraps(layer)
+    def whole(g, *arrays):
+        shapes, numbers = g.kept_shapes(), iter(range(g.layers * g.directions))
+        gates, cells = (np.empty(shape, arrays[-1].dtype) for shape in shapes)
+        by_layer = [one.reshape(len(one), g.steps, g.batch, one.shape[-1]) for one in (gates, cells)]
+
+        def one_layer(*given):
+            k = next(numbers)
+            layer(*given, *(one[k] for one in by_layer))
+
+        return *on_layers(one_layer)(g, *arrays), gates, cells
+
+    return whole
+
+
+def backward_from(backward, shown):
+    """As `backward_on_layers`, from what `keeping` has kept: (h0, gates, cells) of each layer and direction.
+
+    shown(g, reverse, *kept): the states that a layer has written, in one direction.
+    """
+
+    def whole(g, gates, cells, *arrays):
+        count = len(g.given)
+        grads, arrays = arrays[: count + 1], arrays[count + 1 :]
+        (h0, _), weights, x = split(g, arrays)
+        by_layer = [plain(one).reshape(len(one), g.steps, g.batch, one.shape[-1]) for one in (gates, cells)]
+        kept, reads = list(zip(h0, *by_layer, strict=True)), [by_steps(g, x)]
+        for first in range(0, len(weights) - g.directions, g.directions):
+            below = [shown(g, k > first, *kept[k]) for k in range(first, first + g.directions)]
+            reads.append(joined(below))
+        return _gradients(g, grads, reads, kept, weights, h0.shape, x.dtype, backward)
 
     return whole

@@ -251,6 +251,21 @@ def gru_backward(grad, x, h0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=Fa
     return _run_backward("gru", gradients_of(grad, 2), x, (h0, None), weights, bidirectional, batch_first, lengths)
 
 
+def lstm_with_gates(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=False, batch_first=False, lengths=None):
+    """Also of all layers and directions the gates, zeros where a sequence has ended, and the cells before each step."""
+    settings = bidirectional, batch_first, lengths
+    results, everything = _run("lstm", x, (h0, c0), (w_ih, w_hh, b_ih, b_hh), *settings)
+    gates = [np.stack([np.concatenate(kept[2][:4], axis=-1) for kept in layer]) for _, layer in everything]
+    cells = [np.stack([c for _, c, _ in layer]) for _, layer in everything]
+    gates = np.stack([_padded(one, None if lengths is None else np.asarray(lengths)) for one in gates])
+    cells = np.stack(cells)
+    return *results, *((gates[:, :, 0], cells[:, :, 0]) if len(x.shape) == 2 else (gates, cells))
+
+
+def lstm_backward_from_gates(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, *settings):
+    return lstm_backward(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, *settings)
+
+
 # ---- linear recurrences ------------------------------------------------------------------------------------------
 
 
