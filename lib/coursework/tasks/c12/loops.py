@@ -10,27 +10,27 @@ def play_loop(loop, pictures, epochs, batch):
 
     Picture k has label k. The model keeps gradients until `clear`, and knows whether it is in training mode.
     """
-    log, state = [], {"training": True, "waiting": [], "turn": 0}
+    log, state = [], {"learns": True, "waiting": [], "turn": 0}
 
     class Model:
         def train(self):
-            state["training"] = True
+            state["learns"] = True
 
         def evaluate(self):
-            state["training"] = False
+            state["learns"] = False
 
         def clear(self):
             state["waiting"] = []
 
         def backward(self, x, t):
-            log.append(["learn", list(x), list(t), state["training"]])
+            log.append(["learn", list(x), list(t), state["learns"]])
             state["waiting"].append(list(x))
 
         def step(self):
             log.append(["step", [list(x) for x in state["waiting"]]])
 
         def right(self, x, t):
-            log.append(["judge", list(x), list(t), state["training"]])
+            log.append(["judge", list(x), list(t), state["learns"]])
 
     def shuffled(rows):
         state["turn"] += 1
