@@ -1,4 +1,4 @@
-"""Training: a network that learns, on the operations of dlkernels. PyTorch's names and semantics, in a thousand lines.
+"""Training: a network that learns, on the operations of dlkernels. PyTorch's names and semantics.
 
     from training import Adam, Tensor, functional as F, modules
     model = modules.Sequential(modules.Linear(64, 10, generator=np.random.default_rng(1)))
@@ -13,6 +13,7 @@ modules.py     layers with their weights                 memory.py      what the
 optimizers.py  SGD, Adam, AdamW, clipping                schedules.py   learning rates that change
 data.py        data sets, batches                        loop.py        fit: the loop around all of it
 precision.py   float16, and a scaled loss                checkpoints.py  a training's state in a file
+arrays.py      host and device arrays alike
 """
 
 from . import checkpoints as checkpoints

@@ -9,10 +9,8 @@ import math
 
 import numpy as np
 
-from dlkernels import cuda
-from dlkernels.device import is_device_array
-
 from . import functional as F
+from .arrays import brought, write
 from .memory import draw, running_again
 from .tensor import Tensor, apply
 
@@ -78,7 +76,8 @@ class Module:
             if array.shape != x.shape or array.dtype != x.dtype:
                 raise ValueError(f"{name} is {array.shape} {array.dtype}; expected {x.shape} {x.dtype}.")
         for name, x in mine.items():
-            write(x, np.asarray(state[name]))
+            write(x.data, np.asarray(state[name]))
+            x.version += 1
 
     def train(self, mode=True):
         """Dropout drops, and batch norm looks at its batch; `eval()` ends that. Returns the module."""
@@ -95,32 +94,12 @@ class Module:
         Do so before an optimizer has made its state.
         """
         for _, x in self.named_tensors():
-            x.data, x.grad, x.version = _brought(x.data, target), None, x.version + 1
+            x.data, x.grad, x.version = brought(x.data, target), None, x.version + 1
         return self
 
     def zero_grad(self):
         for x in self.parameters():
             x.grad = None
-
-
-def write(x, array):
-    """Write a host array into a Tensor's own memory, wherever that is."""
-    if is_device_array(x.data):
-        x.data.copy_to_device(np.asarray(array, order="C"))
-    else:
-        x.data[...] = array
-    x.version += 1
-
-
-def _brought(array, target):
-    there = is_device_array(array)
-    if target == "cuda":
-        return array if there else cuda.to_device(np.asarray(array, order="C"))
-    host = array.copy_to_host() if there else array
-    if target == "cpu":
-        return host
-    host = host.astype(target) if host.dtype.kind == "f" else host
-    return cuda.to_device(host) if there else host
 
 
 def uniform(generator, bound, shape):

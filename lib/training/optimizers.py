@@ -9,8 +9,8 @@ from itertools import groupby
 import dlkernels
 from dlkernels.layouts import as_host
 
-from .modules import write
-from .tensor import Tensor, filled
+from .arrays import filled, write
+from .tensor import Tensor
 
 
 class Optimizer:
@@ -68,9 +68,8 @@ class Optimizer:
             mine["step"] = int(one["step"])
             for name in self.moments:
                 if name in one:
-                    copy = Tensor(filled(p.data, 0))
-                    write(copy, one[name])
-                    mine[name] = copy.data
+                    mine[name] = filled(p.data, 0)
+                    write(mine[name], one[name])
 
 
 def _plain(value):

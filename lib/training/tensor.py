@@ -19,9 +19,11 @@ from numbers import Real
 import numpy as np
 
 import dlkernels
-from dlkernels import cuda, implementations
+from dlkernels import implementations
 from dlkernels.device import is_device_array
-from dlkernels.layouts import as_host, copy
+from dlkernels.layouts import as_host
+
+from .arrays import duplicate, filled
 
 _recording = ContextVar("recording", default=True)
 saving = ContextVar("saving", default=None)  # None, or what a node keeps -> a function that returns it (memory.py)
@@ -249,14 +251,3 @@ def data_of(x):
     if isinstance(x, tuple | list):
         return tuple(data_of(one) for one in x)
     return x.data if isinstance(x, Tensor) else x
-
-
-def filled(like, value):
-    """An array of one value, with the shape, dtype and device of another."""
-    array = np.full(like.shape, value, like.dtype)
-    return cuda.to_device(array) if is_device_array(like) else array
-
-
-def duplicate(x):
-    """A contiguous copy, where the array is."""
-    return copy(x, cuda.device_array(x.shape, x.dtype)) if is_device_array(x) else np.array(x, order="C")

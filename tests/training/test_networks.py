@@ -10,6 +10,7 @@ from torch_networks import leaves, numbers, recorded, run, sums, weights
 
 from training import Tensor, modules
 from training import functional as F
+from training.arrays import brought
 
 CASES = recorded()["cases"]
 
@@ -131,10 +132,10 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_changes_of_shape_and_their_gradients(name, on):
     """Each is linear: <f(x), y> = <x, gradient>, for any x and y."""
-    x = Tensor(modules._brought(numbers((4, 3, 2), 1).astype(np.float32), on), requires_grad=True)
+    x = Tensor(brought(numbers((4, 3, 2), 1).astype(np.float32), on), requires_grad=True)
     output = SHAPES[name](x)
     y = numbers(output.shape, 2).astype(np.float32)
-    output.backward(modules._brought(y, on))
+    output.backward(brought(y, on))
     gradient = x.grad if on == "cpu" else x.grad.copy_to_host()
     assert (output.numpy() * y).sum() == pytest.approx((x.numpy() * gradient).sum(), rel=1e-5)
 
@@ -152,9 +153,9 @@ def test_device_arrays_give_the_gradients_of_host_arrays(which):
         parts = network(case, "float32").to(device)
         data = torch_networks.inputs(case)
         data = data if case["words"] else data.astype(np.float32)
-        x = Tensor(modules._brought(data, device), requires_grad=not case["words"])
+        x = Tensor(brought(data, device), requires_grad=not case["words"])
         output = run(case["layers"], iter(parts), x)
-        output.backward(modules._brought(numbers(output.shape, 0).astype(np.float32), device))
+        output.backward(brought(numbers(output.shape, 0).astype(np.float32), device))
         grads = [p.grad for p in parts.parameters()]
         assert all(isinstance(grad, np.ndarray) == (device == "cpu") for grad in grads)
         results.append([output.numpy(), *(Tensor(grad).numpy() for grad in grads)])

@@ -1,0 +1,38 @@
+"""Arrays in host and device memory alike: made, copied, moved."""
+
+import numpy as np
+
+from dlkernels import cuda
+from dlkernels.device import is_device_array
+from dlkernels.layouts import copy
+
+
+def filled(like, value):
+    """An array of one value, with the shape, dtype and device of another."""
+    array = np.full(like.shape, value, like.dtype)
+    return cuda.to_device(array) if is_device_array(like) else array
+
+
+def duplicate(x):
+    """A contiguous copy, where the array is."""
+    return copy(x, cuda.device_array(x.shape, x.dtype)) if is_device_array(x) else np.array(x, order="C")
+
+
+def write(target, array):
+    """Write a host array into another's memory, wherever that is."""
+    if is_device_array(target):
+        target.copy_to_device(np.asarray(array, order="C"))
+    else:
+        target[...] = array
+
+
+def brought(array, target):
+    """The array on "cpu" or "cuda", or, where it is, with another dtype if its numbers are floating-point."""
+    there = is_device_array(array)
+    if target == "cuda":
+        return array if there else cuda.to_device(np.asarray(array, order="C"))
+    host = array.copy_to_host() if there else array
+    if target == "cpu":
+        return host
+    host = host.astype(target) if host.dtype.kind == "f" else host
+    return cuda.to_device(host) if there else host
