@@ -220,6 +220,7 @@ class _Display:
         live = "curve" if notebook else "bar" if sys.stdout.isatty() else "lines"
         self.way = live if show == "auto" else show
         self.history, self.shown, self.width, self.handle = history, -math.inf, 0, None
+        self.steps = len(history.losses)  # before this epoch
 
     def step(self, line):
         if self.way in ("curve", "bar") and time.monotonic() - self.shown > self.SECONDS:
@@ -227,10 +228,10 @@ class _Display:
             self._draw(line) if self.way == "curve" else self._write(line)
 
     def epoch(self, name):
-        history = self.history
-        line = f"{name}: loss {history.losses[-1]:.4g}" if history.losses else name
-        if history.accuracies:
-            line += f", evaluated {history.accuracies[-1][1]:.4g}"
+        losses, accuracies = self.history.losses[self.steps :], self.history.accuracies
+        line = f"{name}: mean loss {np.mean(losses):.4g}" if losses else name
+        line += f", evaluated {accuracies[-1][1]:.4g}" if accuracies else ""
+        self.steps += len(losses)
         if self.way == "curve":
             self._draw(line)
         elif self.way:

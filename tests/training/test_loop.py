@@ -217,7 +217,7 @@ def test_where_nobody_watches_it_prints_a_line_for_each_epoch(capsys):
     training.fit(show="lines")
     training.fit(show=None)
     lines = capsys.readouterr().out.split("\n")
-    assert [line.split(": loss ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2", "epoch 3/3", ""]
+    assert [line.split(": mean loss ")[0] for line in lines] == ["epoch 1/2", "epoch 2/2", "epoch 3/3", ""]
     assert all(line.endswith(", evaluated 0.25") for line in lines[:2])
 
 
@@ -230,9 +230,9 @@ def test_a_terminal_has_one_line_that_is_written_anew(capsys, monkeypatch):
     pieces = first.split("\r")
     assert pieces[0] == ""
     assert [piece.split(", ")[1] for piece in pieces[1:6]] == [f"batch {k}/5" for k in range(1, 6)]
-    assert pieces[6].startswith("epoch 1/2: loss ")
+    assert pieces[6].startswith("epoch 1/2: mean loss ")
     assert len(pieces[6]) >= len(pieces[5]), "nothing is left of the longer line before"
-    assert second.split("\r")[-1].startswith("epoch 2/2: loss ")
+    assert second.split("\r")[-1].startswith("epoch 2/2: mean loss ")
 
 
 class Handle:
@@ -268,12 +268,12 @@ def test_a_notebook_has_a_curve_that_grows(notebook, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
     assert len(notebook.shown) == STEPS + 1
     assert all(content["image/png"].startswith(b"\x89PNG") for content in notebook.shown)
-    assert notebook.shown[-1]["text/plain"].startswith("epoch 1/1: loss ")
+    assert notebook.shown[-1]["text/plain"].startswith("epoch 1/1: mean loss ")
     assert json.dumps([content["text/plain"] for content in notebook.shown])
 
 
 def test_under_nbval_a_notebook_has_lines(notebook, capsys, monkeypatch):
     monkeypatch.setenv("PYTEST_VERSION", "9")
     Training().fit(show="auto")
-    assert capsys.readouterr().out.startswith("epoch 1/1: loss ")
+    assert capsys.readouterr().out.startswith("epoch 1/1: mean loss ")
     assert not notebook.shown
