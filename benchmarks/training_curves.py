@@ -1,12 +1,12 @@
 """Losses of two character models while they learn, by this library and by PyTorch: the curves of chapter 12.4.
 
-    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_curves           recorded in results/training_curves.json
-    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_curves --quick   one seed, few steps, not recorded
+    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_curves             recorded in results/
+    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_curves --quick     one seed, few steps, not recorded
 
 Both sides begin with the same weights (ours are loaded into PyTorch's modules, which have the same names for them) and
-take the same batches. The first losses have to agree to AGREE; later ones part, as every rounding is multiplied by what
-is learned from it, and are compared over SEEDS. Nothing is timed, and the two sides run one after the other in one
-process, of the Python that TORCH_PYTHON names (without it: this one).
+take the same batches. The first losses have to agree to AGREE, or nothing is recorded; the others are kept as they come.
+Nothing is timed. The sides run one after the other, each in a process of its own: ours by this Python, PyTorch's by the
+one that TORCH_PYTHON names (without it: this one).
 """
 
 import itertools
@@ -163,7 +163,7 @@ def benchmark(quick=False):
     for kind, both in losses.items():
         apart = np.abs(np.subtract(both["ours"], both["PyTorch"]))
         print(
-            f"{kind}: the losses differ by {apart[:, :SAME].max():.0e} in the first {SAME} steps, {apart.max():.0e} in all"
+            f"{kind}: losses differ by {apart[:, :SAME].max():.0e} in the first {SAME} steps, {apart.max():.0e} in all"
         )
         if apart[:, :SAME].max() > AGREE:
             raise AssertionError(
