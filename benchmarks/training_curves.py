@@ -4,7 +4,7 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_curves --quick     one seed, few steps, not recorded
 
 Both sides begin with the same weights (ours are loaded into PyTorch's modules, which have the same names for them) and
-take the same batches. The first losses have to agree to AGREE, or nothing is recorded; the others are kept as they come.
+take the same batches. The first losses have to agree to AGREE, or nothing is recorded; others are kept as they come.
 Nothing is timed. The sides run one after the other, each in a process of its own: ours by this Python, PyTorch's by the
 one that TORCH_PYTHON names (without it: this one).
 """
