@@ -131,3 +131,17 @@ keeps_in_out = edit(
     replace("rise = mean / (1 - 0.9**step)", "out[1, i] = mean\nrise = out[1, i] / (1 - 0.9**step)"),
     cut("out[1, i] = mean", after="out[0, i] = weight"),
 )
+decay_afterwards = edit(
+    MASTER,
+    "wrong suspect: with p as it was",
+    replace("weight - lr * decay * weight - lr * rise / root", "(weight - lr * rise / root) * (1 - lr * decay)"),
+)
+rows_exchanged = edit(
+    MASTER,
+    "wrong suspect: The two averages changed places",
+    replace("out[1, i] = mean", "out[2, i] = mean"),
+    replace("out[2, i] = square", "out[1, i] = square"),
+)
+mixed = edit(
+    MASTER, "wrong suspect: 0.9 and 0.1 changed places", replace("0.9 * m[i] + 0.1 * slope", "0.1 * m[i] + 0.9 * slope")
+)

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -153,7 +153,7 @@ last_class = edit(
 )
 first_32 = edit(
     MASTER,
-    "wrong some-unwritten: goes on in steps of 32",
+    "wrong suspect: Each lane looked at one class",
     replace("lane, logits.shape[1], 32", "lane, min(32, logits.shape[1]), 32", after="row, lane"),
     replace("lane, logits.shape[1], 32", "lane, min(32, logits.shape[1]), 32", after="label = labels[row]"),
 )
@@ -171,3 +171,23 @@ label_twice = edit(
     MASTER, "over budget over-budget: the label more often than once", replace("j == label", "j == labels[row]")
 )
 a_round_short = edit(MASTER, "wrong wrong-value: Two passes", replace("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"))
+begins_with_0 = edit(
+    MASTER, "wrong not-finite: it begins with -inf, not with 0", replace("np.float32(-math.inf)", "np.float32(0)")
+)
+returns_before = edit(
+    MASTER,
+    "wrong inactive-lane-read: none returns before",
+    insert("if lane >= logits.shape[1]:\n    return", after="row, lane = cuda.blockIdx.x, cuda.threadIdx.x"),
+)
+down_without_broadcast = edit(
+    MASTER,
+    "wrong wrong-value: leaves a result in lane 0 alone",
+    replace("cuda.shfl_xor_sync", "cuda.shfl_down_sync", after="other ="),
+    replace("cuda.shfl_xor_sync", "cuda.shfl_down_sync", after="more ="),
+)
+half_a_mask = edit(
+    MASTER,
+    "wrong lane-not-in-mask: 0xFFFFFFFF",
+    replace("0xFFFFFFFF", "0xFFFF", after="other ="),
+    replace("0xFFFFFFFF", "0xFFFF", after="more ="),
+)

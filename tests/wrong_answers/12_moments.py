@@ -125,3 +125,8 @@ def a_text(parts):
 the_whole_distance = edit(
     MASTER, "wrong no-fraction: na * nb", replace("off * off * count * n / both", "off * off * n * (count > 0)")
 )
+
+
+def an_array(parts):
+    """right"""
+    return np.array(two_passes(parts))

@@ -9,20 +9,24 @@ from ...kinds.kernel import KernelTask
 _NOTHING = np.zeros(0)
 _ROWS = (
     "Elements of out were not written. Its three rows are the new parameter, the new average of the gradients and that of their squares, "
-    "and each thread with a parameter writes one number in each: out[0, i], out[1, i], out[2, i]."
+    "and each thread with a parameter writes one number in each: out[0, i], out[1, i], out[2, i]. "
+    "Its number in the grid, i, is cuda.grid(1)."
 )
 
 
 def adam(p, g, m, v, step, lr, decay, out, b1=0.9, b2=0.999, eps=1e-8, correct="both", coupled=False, root=True, order=True, shrink=None,
-         old=False, keep=False, square=True):  # fmt: skip
+         old=False, after=False, mixed=False, keep=False, square=True):  # fmt: skip
     p, g, m, v = (x.astype(np.float64) for x in (p, g, m, v))
     g = g + decay * p if coupled else g
     before, (m, v) = (m, v), (b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * (g * g if square else g))
+    m = 0.1 * before[0] + 0.9 * g if mixed else m
     rise, squares = before if old else (m, v)
     rise = rise / (1 - b1**step) if correct in ("both", "mean") else rise
     squares = squares / (1 - b2**step) if correct in ("both", "squares") else squares
     below = np.sqrt(squares) + eps if order else np.sqrt(squares + eps)
     below = below if root else squares + eps
+    if after:
+        return np.stack([(p - lr * rise / below) * (1 - lr * decay), m, v])
     kept = p if coupled else p - (lr if shrink is None else shrink) * decay * p
     return np.stack([kept - lr * rise / below, *((rise, squares) if keep else (m, v))])
 
@@ -31,7 +35,7 @@ def _but(**mistake):
     return lambda *arguments: adam(*arguments, **mistake)
 
 
-def adam_case(name, n, step=3, decay=0.0, first=False, size=1.0):
+def adam_case(name, n, step=3, decay=0.0, first=False, size=1.0, lr=0.01):
     """Parameters, gradients and both averages, (n,), the step's number, the rate, the decay; out (3, n)."""
 
     def make(rng):
@@ -42,7 +46,7 @@ def adam_case(name, n, step=3, decay=0.0, first=False, size=1.0):
         if size != 1:  # beside eps, and some parameters that have never had a gradient
             g, m, v = np.float32(size) * g, np.float32(size) * m, np.float32(size**2) * v
             g[:5], m[:5], v[:5] = 0, 0, 0
-        return p, g, m, v, step, 0.01, decay, unwritten(3, n)
+        return p, g, m, v, step, lr, decay, unwritten(3, n)
 
     return Case(f"{name}: {n} parameters, step {step}, decay {decay}", make, grid=-(-n // 128), block=128)
 
@@ -66,7 +70,7 @@ ADAM = KernelTask(
     cases=(
         adam_case("the first step", 128, 1, 0.0, True),
         adam_case("ragged", 200, 3),
-        adam_case("with decay", 130, 7, 0.1),
+        adam_case("with decay", 130, 7, 0.5, lr=0.1),
         adam_case("late", 40, 5000),
         adam_case("tiny gradients, some 0", 96, 2, size=1e-7),
     ),
@@ -93,6 +97,18 @@ ADAM = KernelTask(
         Suspect(
             lambda *a: adam(*a, shrink=1.0) if a[6] else _NOTHING,
             "The parameter shrank by decay * p, without the rate. It is lr * decay * p.",
+        ),
+        Suspect(
+            lambda *a: adam(*a, after=True) if a[6] else _NOTHING,
+            "The decay was taken off the parameter after its step. It is lr * decay * p, with p as it was.",
+        ),
+        Suspect(
+            _but(mixed=True),
+            "0.9 and 0.1 changed places: the average keeps 0.9 of itself, and takes in 0.1 of the new gradient.",
+        ),
+        Suspect(
+            lambda *a: adam(*a)[[0, 2, 1]],
+            "The two averages changed places: out[1] is that of the gradients, out[2] of the squares.",
         ),
         Suspect(_but(square=False), "The second average is of the squares of the gradients: 0.001 * g * g."),
         Suspect(
@@ -125,7 +141,7 @@ ADAM = KernelTask(
         "*new* averages.",
         "not-finite": "A division by 0, or the root of a number below 0. eps is added to the root; 1 - 0.9**step is not 0 from step 1 on; and the average "
         "of squares, g * g, is never negative.",
-        "out-of-bounds": "The last block has threads beyond the end: guard them with `if i < p.size:`.",
+        "out-of-bounds": "The last block has threads beyond the end: guard them with `if i < p.size:`. And the row comes first: out[0, i].",
     },
     budget=Budget(
         points=1,

@@ -1,6 +1,5 @@
 """12-loss: The gradient of cross-entropy, a warp for each row."""
 
-
 import numpy as np
 
 from ...definition import Budget, Case, Section, random_values, unwritten
@@ -8,7 +7,16 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
 _NOTHING = np.zeros(0)
-_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared")
+_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "lane-not-in-mask",
+    "inactive-lane-read",
+    "waits-for-ever",
+    "barrier-after-exit",
+    "uninitialised-shared",
+)
 
 
 def probabilities(logits):
@@ -72,6 +80,16 @@ def _uncorrected(logits, labels, count, grad):
     return _from(logits - top, lanes, labels, count)
 
 
+def _first_round(logits, labels, count, grad):
+    """As if each lane had looked at one class, and written one."""
+    found = np.zeros(logits.shape)
+    found[:, :32] = probabilities(logits[:, :32])
+    rows = np.flatnonzero((labels >= 0) & (labels < 32))
+    found[rows, labels[rows]] -= 1
+    found[labels < 0] = 0
+    return found / count
+
+
 def _running(logits, labels, count, grad):
     """As if a lane's sum were not corrected where a larger score comes, and the merge of lanes were right."""
     top, total = logits.max(axis=1, keepdims=True).astype(np.float64), 0
@@ -82,14 +100,14 @@ def _running(logits, labels, count, grad):
     return _from(logits - top, total, labels, count)
 
 
-def loss_case(name, rows, classes, scale=3.0, ignored=0):
+def loss_case(name, rows, classes, scale=3.0, ignored=0, around=0.0):
     """Scores (rows, classes), labels of which `ignored` are -1, how many are not, and the gradient."""
 
     def make(rng):
         labels = rng.integers(0, classes, rows)
         labels[rng.permutation(rows)[:ignored]] = -1
         return (
-            np.float32(scale) * random_values(rng, rows, classes),
+            np.float32(around) + np.float32(scale) * random_values(rng, rows, classes),
             labels,
             max(rows - ignored, 1),
             unwritten(rows, classes),
@@ -115,6 +133,7 @@ LOSS = KernelTask(
         loss_case("fewer classes than lanes", 3, 10),
         loss_case("ragged", 5, 50),
         loss_case("large scores", 3, 40, 900.0),
+        loss_case("all scores far below 0", 2, 37, 3.0, around=-900.0),
         loss_case("some rows without a label", 6, 33, 3.0, 2),
     ),
     suspects=(
@@ -162,21 +181,29 @@ LOSS = KernelTask(
             "common one) before.",
         ),
         Suspect(
+            _told(_first_round),
+            "Each lane looked at one class. With more than 32 classes it goes on to further ones: lane, lane + 32, lane + 64, ...",
+        ),
+        Suspect(
             _told(_running),
             "When a lane meets a larger score, the sum that it has rests on the old one: multiply it by exp(old largest - new largest).",
         ),
     ),
     advice={
-        "not-finite": "exp of a large number is infinite. Take the row's largest score off before; and where a lane has seen no score, its "
+        "not-finite": "exp of a large number is infinite, and of a number far below 0 it is 0: then a sum is 0, too. Take the row's largest score off "
+        "before; it begins with -inf, not with 0. And where a lane has seen no score, its "
         "largest is -inf, and -inf less -inf is no number.",
         "divergent-warp-operation": "Some lanes do not come to the shuffle. With 10 classes 22 lanes have no score: they shuffle, too, with "
         "a largest score of -inf and a sum of 0. So no shuffle stands inside the loop over classes, or under an `if`.",
-        "inactive-lane-read": "A shuffle reads from a lane that does not take part. All 32 lanes have to come to it.",
+        "inactive-lane-read": "A shuffle reads from a lane that does not take part. All 32 lanes have to come to it, those without a score, too: none "
+        "returns before, and the mask has 32 bits.",
+        "lane-not-in-mask": "A lane shuffles that the mask does not name. All 32 take part: 0xFFFFFFFF.",
         "wrong-value": "Two passes: the first finds the row's largest score and the sum of exp(score - largest), of all lanes together. "
-        "The second writes exp(score - largest) / sum, less 1 at the label, divided by count.",
+        "The second writes exp(score - largest) / sum, less 1 at the label, divided by count. `shfl_down` leaves a result in lane 0 alone; "
+        "with `shfl_xor` each lane has it.",
         "some-unwritten": "Each element of grad has to be written. A lane goes on in steps of 32: with 50 classes some lanes have two. And a "
         "row without a label has a gradient, too: 0.",
-        "out-of-bounds": "An index left its array: the loop of a lane goes from its number in steps of 32, and ends at the number of classes.",
+        "out-of-bounds": "An index left its array: the loop of a lane goes from its number in steps of 32, and ends at the number of classes. A row belongs to a block of 32 threads: cuda.blockIdx.x.",
         "race": "Two threads meet at one element. Each class of a row belongs to one lane: j = lane, lane + 32, ...",
     },
     budget=Budget(

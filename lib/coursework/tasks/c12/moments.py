@@ -19,6 +19,7 @@ def judge_moments(arguments, result):
     (parts,) = arguments
     count, mean, squares = merged(parts)
     expected = f"({count}, {mean:.6g}, {squares:.6g})"
+    result = result.tolist() if isinstance(result, np.ndarray) else result
     if not isinstance(result, tuple | list) or len(result) != 3:
         return Slip(
             "type", expected, "Return three numbers: count, mean, and the sum of squared distances from the mean."
