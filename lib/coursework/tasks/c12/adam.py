@@ -18,11 +18,18 @@ def adam(p, g, m, v, step, lr, decay, out, b1=0.9, b2=0.999, eps=1e-8, correct="
          old=False, after=False, mixed=False, keep=False, square=True):  # fmt: skip
     p, g, m, v = (x.astype(np.float64) for x in (p, g, m, v))
     g = g + decay * p if coupled else g
-    before, (m, v) = (m, v), (b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * (g * g if square else g))
+    before, (m, v) = (
+        (m, v),
+        (
+            b1 * m + (1 - b1) * g,
+            b2 * v + (1 - b2) * {True: g * g, False: g, "mean": (b1 * m + (1 - b1) * g) ** 2}[square],
+        ),
+    )
     m = 0.1 * before[0] + 0.9 * g if mixed else m
     rise, squares = before if old else (m, v)
-    rise = rise / (1 - b1**step) if correct in ("both", "mean") else rise
+    rise = rise / (1 - b1**step) if correct in ("both", "mean", "the same") else rise
     squares = squares / (1 - b2**step) if correct in ("both", "squares") else squares
+    squares = squares / (1 - b1**step) if correct == "the same" else squares
     below = np.sqrt(squares) + eps if order else np.sqrt(squares + eps)
     below = below if root else squares + eps
     if after:
@@ -109,6 +116,13 @@ ADAM = KernelTask(
         Suspect(
             lambda *a: adam(*a)[[0, 2, 1]],
             "The two averages changed places: out[1] is that of the gradients, out[2] of the squares.",
+        ),
+        Suspect(
+            _but(correct="the same"), "Each average has its own correction: that of the squares is 1 - 0.999**step."
+        ),
+        Suspect(
+            _but(square="mean"),
+            "The second average is of the squares of the gradients, g * g, not of the first average's.",
         ),
         Suspect(_but(square=False), "The second average is of the squares of the gradients: 0.001 * g * g."),
         Suspect(

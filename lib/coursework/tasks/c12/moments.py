@@ -28,7 +28,7 @@ def judge_moments(arguments, result):
         return Slip("type", expected, "Return three numbers.")
     n, m, s = (float(x) for x in result)
     if n != count:
-        return Slip("count", expected, "The counts of the parts are added up.")
+        return Slip("count", expected, "The counts of the parts are added up, of those behind an empty part, too.")
     scale = max(abs(mean), 1e-30)
     if not abs(m - mean) <= 1e-9 * scale + 1e-12:
         means = [m for _, m, _ in parts]
@@ -136,7 +136,7 @@ MOMENTS = FunctionTask(
     minutes=15,
     judge=judge_moments,
     cases=(
-        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 6.0, 2.0]],)),
+        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 8.0, 2.0]],)),
         Case("four equal parts", moments_parts((8, 8, 8, 8))),
         Case("parts of different sizes", moments_parts((64, 64, 64, 5))),
         Case("empty parts among them", moments_parts((0, 7, 0, 3))),
