@@ -136,7 +136,7 @@ MOMENTS = FunctionTask(
     minutes=15,
     judge=judge_moments,
     cases=(
-        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 8.0, 2.0]],)),
+        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 12.0, 2.0]],)),
         Case("four equal parts", moments_parts((8, 8, 8, 8))),
         Case("parts of different sizes", moments_parts((64, 64, 64, 5))),
         Case("empty parts among them", moments_parts((0, 7, 0, 3))),
