@@ -76,3 +76,20 @@ row_by_row = edit(
 def a_number(gradient, x, t, most):
     """wrong type: Return one gradient, an array"""
     return 0.0
+
+
+def the_first_part(gradient, x, t, most):
+    """wrong first: Go through all rows"""
+    return gradient(x[:most], t[:most]).copy()
+
+
+def rows_without_a_row(gradient, x, t, most):
+    """wrong part: a single row is x[k : k + 1]"""
+    return sum(gradient(x[k], t[k]) for k in range(len(x))) / len(x)
+
+
+def sizes_nearly_equal(gradient, x, t, most):
+    """right"""
+    parts = -(-len(x) // most)
+    pairs = zip(np.array_split(x, parts), np.array_split(t, parts), strict=True)
+    return sum(len(a) * gradient(a, b) for a, b in pairs) / len(x)

@@ -158,3 +158,82 @@ class RenamesTwice:
 
     def load(self):
         return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
+
+
+class InTheClass:
+    """wrong memory: is gone when the power fails"""
+
+    kept = None
+
+    def __init__(self, disk):
+        self.disk = disk
+
+    def save(self, state):
+        InTheClass.kept = state
+
+    def load(self):
+        return InTheClass.kept
+
+
+class InTheName:
+    """wrong raised-ValueError: stands in the file"""
+
+    def __init__(self, disk):
+        self.disk = disk
+
+    def save(self, state):
+        self.disk.write(state, "")
+
+    def load(self):
+        return max(self.disk.names(), default=None)
+
+
+class Quietly:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return True
+
+
+class KeepsTheFailureToItself:
+    """wrong torn: Only a part of it was on the disk"""
+
+    def __init__(self, disk):
+        self.disk = disk
+
+    def save(self, state):
+        with Quietly():
+            if "checkpoint" in self.disk.names():
+                self.disk.remove("checkpoint")
+            self.disk.write("checkpoint", state)
+            self.disk.sync("checkpoint")
+
+    def load(self):
+        return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
+
+
+class TwoFilesInTurn:
+    """right"""
+
+    def __init__(self, disk):
+        self.disk, self.turn = disk, 0
+        self.newest = self._newest()
+
+    def _newest(self):
+        found = [(0, None)]
+        for name in self.disk.names():
+            parts = self.disk.read(name).split("|")
+            if len(parts) == 3:
+                found.append((int(parts[0]), parts[1]))
+        return max(found, key=lambda pair: pair[0])
+
+    def save(self, state):
+        number = self.newest[0] + 1
+        name = "even" if number % 2 == 0 else "odd"
+        self.disk.write(name, f"{number}|{state}|")
+        self.disk.sync(name)
+        self.newest = number, state
+
+    def load(self):
+        return self._newest()[1]

@@ -1,5 +1,6 @@
 """Answers to 12-tape."""
 
+import numpy as np
 from answers import MASTER, cut, edit, insert, replace
 
 
@@ -124,3 +125,49 @@ def parents_only(made_from, last):
 def a_list(made_from, last):
     """wrong type: Return a dict"""
     return [(last, 1)]
+
+
+def in_the_order_of_the_dict(made_from, last):
+    """wrong dict-order: the order of the dict, which says nothing"""
+    found = {last: 1}
+    for name in reversed(made_from):
+        if name in found:
+            for parent, slope in made_from[name]:
+                found[parent] = found.get(parent, 0) + slope * found[name]
+    return found
+
+
+def slopes_added(made_from, last):
+    """wrong added: is multiplied by it"""
+    found, waiting = {last: 1}, [last]
+    while waiting:
+        name = waiting.pop()
+        for parent, slope in made_from[name]:
+            if parent not in found:
+                waiting.append(parent)
+            found[parent] = found.get(parent, 0) + slope + found[name]
+    return found
+
+
+def arrays(made_from, last):
+    """wrong type: one number here"""
+    return {name: np.ones(2) for name in made_from}
+
+
+def postorder(made_from, last):
+    """right"""
+    order, seen, waiting = [], set(), [(last, False)]
+    while waiting:
+        name, done = waiting.pop()
+        if done:
+            order.append(name)
+        elif name not in seen:
+            seen.add(name)
+            waiting.append((name, True))
+            waiting.extend((parent, False) for parent, _ in made_from[name])
+    found = dict.fromkeys(order, 0.0)
+    found[last] = 1.0
+    for name in reversed(order):
+        for parent, slope in made_from[name]:
+            found[parent] += found[name] * slope
+    return found

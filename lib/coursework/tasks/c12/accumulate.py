@@ -12,6 +12,11 @@ def play_accumulate(accumulate, x, t, most):
     events, room, slips = Events(), np.zeros(x.shape[1]), []
 
     def gradient(x, t):
+        if np.ndim(x) != 2 or np.ndim(t) != 1:
+            slips.append(
+                f"called with x of {np.ndim(x)} dimensions and t of {np.ndim(t)}; a single row is x[k : k + 1]"
+            )
+            return room
         if len(x) != len(t) or not 0 < len(x):
             slips.append(f"called with {len(x)} rows of x and {len(t)} of t")
             return room
@@ -78,6 +83,7 @@ def judge_accumulate(arguments, result):
         ),
         ("last", means[-1], "This is the gradient of the last part alone: they are added up."),
         ("last", means[-1] * sizes[-1] / n, "This is the gradient of the last part alone: they are added up."),
+        ("first", means[0], "This is the gradient of the first part alone. Go through all rows, in steps of `most`."),
         ("not-divided", right * n, "Each part was multiplied by its rows, and the sum was not divided by all rows."),
         (
             "tail",

@@ -19,13 +19,16 @@ def judge_moments(arguments, result):
     (parts,) = arguments
     count, mean, squares = merged(parts)
     expected = f"({count}, {mean:.6g}, {squares:.6g})"
+    result = result.tolist() if isinstance(result, np.ndarray) else result
     if not isinstance(result, tuple | list) or len(result) != 3:
-        return Slip("type", expected, "Return three numbers: count, mean, and the sum of squared distances from the mean.")
+        return Slip(
+            "type", expected, "Return three numbers: count, mean, and the sum of squared distances from the mean."
+        )
     if any(isinstance(x, bool) or not isinstance(x, int | float | np.integer | np.floating) for x in result):
         return Slip("type", expected, "Return three numbers.")
     n, m, s = (float(x) for x in result)
     if n != count:
-        return Slip("count", expected, "The counts of the parts are added up.")
+        return Slip("count", expected, "The counts of the parts are added up, of those behind an empty part, too.")
     scale = max(abs(mean), 1e-30)
     if not abs(m - mean) <= 1e-9 * scale + 1e-12:
         means = [m for _, m, _ in parts]
@@ -47,16 +50,67 @@ def judge_moments(arguments, result):
         return Slip("inside-only", expected, cause)
     between = sum(n * (m - mean) ** 2 for n, m, _ in parts)
     if abs(s - between) <= 1e-6 * max(between, 1e-12):
-        return Slip("between-only", expected, "These are the distances between the parts. Those inside each part are missing.")
-    if count and abs(s - squares / count) <= 1e-6 * max(squares / count, 1e-12):
-        return Slip("divided", expected, "This is the variance. The sum of squared distances is asked for, not divided.")
+        return Slip(
+            "between-only", expected, "These are the distances between the parts. Those inside each part are missing."
+        )
+    for divided in (count, count - 1):
+        if divided > 0 and abs(s - squares / divided) <= 1e-6 * max(squares / divided, 1e-12):
+            cause = "This is the variance. The sum of squared distances is asked for, not divided."
+            return Slip("divided", expected, cause)
+    if count and abs(s - (squares / count) ** 0.5) <= 1e-6 * max((squares / count) ** 0.5, 1e-12):
+        cause = "This is the standard deviation. The sum of squared distances is asked for: not divided, and no root."
+        return Slip("divided", expected, cause)
+    for kind, other, cause in (
+        (
+            "no-count",
+            sum(s + (m - mean) ** 2 for n, m, s in parts if n),
+            "The square of a part's distance counts once here. It counts once for each of its numbers: multiply by its count.",
+        ),
+        (
+            "order",
+            _mean_first(parts),
+            "The mean was renewed too early: the distance of the two means is that of the mean of before.",
+        ),
+        (
+            "no-fraction",
+            _whole_distance(parts),
+            "The distance of two means was squared and multiplied by the new part's count alone. Merging na and nb numbers, the factor is "
+            "na * nb / (na + nb): each side moves to the common mean, not to the other's.",
+        ),
+    ):
+        if abs(s - other) <= 1e-6 * max(other, 1e-12):
+            return Slip(kind, expected, cause)
     if len(parts) and abs(mean) > 100 * (squares / count) ** 0.5:
         cause = (
             "Digits were lost: the means are large, the distances small. Do not subtract squares of large numbers from each other; "
             "square the *difference* of two means."
         )
         return Slip("cancelled", expected, cause)
-    return Slip("other", expected, "Work out two parts of two numbers each by hand: 1, 3 and 5, 7. The answer is (4, 4, 20).")
+    return Slip(
+        "other", expected, "Work out two parts of two numbers each by hand: 1, 3 and 5, 7. The answer is (4, 4, 20)."
+    )
+
+
+def _mean_first(parts):
+    """The squares, as if the mean were renewed before its distance from the part's is taken."""
+    count, mean, squares = 0, 0.0, 0.0
+    for n, m, s in parts:
+        if n:
+            mean += (m - mean) * n / (count + n)
+            squares += s + (m - mean) ** 2 * count * n / (count + n)
+            count += n
+    return squares
+
+
+def _whole_distance(parts):
+    """The squares, as if a part's distance from the mean so far counted for each of its numbers."""
+    count, mean, squares = 0, 0.0, 0.0
+    for n, m, s in parts:
+        if n:
+            squares += s + ((m - mean) ** 2 * n if count else 0)
+            count += n
+            mean += (m - mean) * n / count
+    return squares
 
 
 def moments_parts(sizes, around=0.0, spread=1.0):
@@ -82,7 +136,7 @@ MOMENTS = FunctionTask(
     minutes=15,
     judge=judge_moments,
     cases=(
-        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 6.0, 2.0]],)),
+        Case("two parts of two", lambda rng: ([[2, 2.0, 2.0], [2, 12.0, 2.0]],)),
         Case("four equal parts", moments_parts((8, 8, 8, 8))),
         Case("parts of different sizes", moments_parts((64, 64, 64, 5))),
         Case("empty parts among them", moments_parts((0, 7, 0, 3))),
@@ -90,7 +144,7 @@ MOMENTS = FunctionTask(
         Case("around a million, 0.01 apart", moments_parts((32, 32, 9), 1e6, 0.01)),
     ),
     advice={
-        "raised-ZeroDivisionError": "A part may be empty, and all parts may be: do not divide by a count that can be 0.",
+        "raised-ZeroDivisionError": "A part may be empty, and all parts may be: do not divide by a count that can be 0."
     },
     hints=(
         "The count of all, and the mean of all: how do these follow from counts and means of the parts?",

@@ -18,7 +18,6 @@ def play_survive(Checkpoints, states, torn, full_at):
     for failure in range(1, 200):
         disk = _Disk(failure, torn, full_at)
         last = tried = None
-        ended = True
         try:
             saver = Checkpoints(disk.hands())
             for state in states:
@@ -28,18 +27,29 @@ def play_survive(Checkpoints, states, torn, full_at):
                 except OSError:  # a full disk: this state is not saved, training goes on
                     tried = last
                     continue
+                if disk.dead:  # a failure that the program kept to itself, as `return` in a `finally` does
+                    break
                 last = tried
         except PowerFailure:
-            ended = False
+            pass
+        ended = not disk.dead
         disk.restart()
+        Checkpoints(_Disk(0, torn, 0).hands()).save("another")
         try:
             loaded = Checkpoints(disk.hands()).load()
+            if loaded == "another" or Checkpoints(_Disk(0, torn, 0).hands()).load() is not None:
+                return [["memory", None, None, None]]
         except Exception as error:
             loaded = f"raised {type(error).__name__}: {error}"
         outcomes.append([failure if not ended else 0, last, tried, loaded])
         if ended:
             return outcomes
     return outcomes
+
+
+def _short(name):
+    if not isinstance(name, str) or not 0 < len(name) <= 32:
+        raise ValueError(f"a file's name has 1 to 32 characters; got {name!r}"[:120])
 
 
 class _Disk:
@@ -65,6 +75,7 @@ class _Disk:
             def write(self, name, text):
                 if not isinstance(text, str):
                     raise TypeError(f"write(name, text): text is {type(text).__name__}; expected str")
+                _short(name)
                 disk.writes += 1
                 try:
                     disk._step()
@@ -81,6 +92,7 @@ class _Disk:
                 disk.synced[name] = disk.files[name]
 
             def rename(self, old, new):
+                _short(new)
                 disk._step()
                 disk.files[new] = disk.files.pop(old)
                 if old in disk.synced:
@@ -119,6 +131,14 @@ class _Disk:
 def judge_survive(arguments, result):
     states, _torn, full_at = arguments
     for failure, last, tried, loaded in result:
+        if failure == "memory":
+            cause = (
+                "Two disks were asked, and one gave what was saved on the other, or a new one gave something. What is kept in a class or "
+                "in a global name is gone when the power fails: what counts is on the disk that `Checkpoints` was given."
+            )
+            return Slip(
+                "memory", "each disk's own state, None from a new disk", cause, "a state that is not on the disk"
+            )
         when = f"after a power failure at step {failure} of the disk" if failure else "without any failure"
         allowed = [last, tried]
         if loaded in allowed:
@@ -154,7 +174,7 @@ def _shown(state):
     return repr(state) if not isinstance(state, str) or len(state) < 40 else repr(state[:36] + "...")
 
 
-def training(steps, torn, full_at=0, length=12):
+def training(steps, torn, full_at=0, length=40):  # longer than a file's name
     """Arguments: `steps` states, the first letters of which say the step."""
     return lambda rng: ([f"step {k}: " + "w" * length + "." for k in range(1, steps + 1)], torn, full_at)
 
@@ -178,6 +198,7 @@ SURVIVE = ScenarioTask(
     advice={
         "raised-OSError": "`load` meets a disk that is as a failure left it: look with `names()` what there is.",
         "raised-FileNotFoundError": "Before the first checkpoint there is no file: `load` returns None then.",
+        "raised-ValueError": "A file's name is short. What is to be kept stands in the file.",
         "raised-KeyError": "A file was synced, renamed or removed that is not there. After a failure, half of your steps may have been made.",
     },
     hints=(

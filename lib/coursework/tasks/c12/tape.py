@@ -1,5 +1,7 @@
 """12-tape: The backward pass, in order."""
 
+import numpy as np
+
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
 
@@ -43,6 +45,25 @@ def _replaced(made_from, last):
     return found
 
 
+def _slopes_added(made_from, last):
+    """As if a slope were added on the way, not multiplied."""
+    found = {last: 1}
+    for name in _in_order(made_from, last):
+        for parent, slope in made_from[name]:
+            found[parent] = found.get(parent, 0) + slope + found[name]
+    return found
+
+
+def _as_in_the_dict(made_from, last, names):
+    """As if the order of the names were that of the backward pass; what has got nothing yet passes nothing on."""
+    found = {last: 1}
+    for name in names:
+        for parent, slope in made_from[name]:
+            if name in found:
+                found[parent] = found.get(parent, 0) + slope * found[name]
+    return found
+
+
 def _at_once(made_from, last, again, deep):
     """As if each variable passed on what it had when its turn came: once, or each time that something arrives."""
     found, waiting, seen = {last: 1}, [last], {last}
@@ -63,8 +84,20 @@ def judge_tape(arguments, result):
     right = tape_gradients(made_from, last)
     if not isinstance(result, dict):
         return Slip("type", "a dict, name: gradient", "Return a dict with a gradient for each name.")
+    strange = [name for name, value in result.items() if not isinstance(value, int | float | np.integer | np.floating)]
+    if strange:
+        got = f"{type(result[strange[0]]).__name__} for {strange[0]!r}"
+        return Slip("type", "a number for each name", "A gradient is one number here: return {name: number}.", got)
     if result == right:
         return None
+    for names in (made_from, reversed(made_from)):
+        found = _as_in_the_dict(made_from, last, list(names))
+        more = set(result) - {last, *(parent for parent, _ in made_from[last])}
+        if more and found != right and result in (found, dict.fromkeys(made_from, 0) | found):
+            cause = "The variables had their turn in the order of the dict, which says nothing. First all that were made from a variable, "
+            name = next(name for name in right if found.get(name) != right[name])
+            got = f"{result.get(name)!r} for {name!r}"
+            return Slip("dict-order", f"{right[name]} for {name!r}", cause + "then the variable itself.", got)
     strange = sorted(set(result) - set(right), key=str)
     if strange:
         return Slip(
@@ -105,6 +138,11 @@ def judge_tape(arguments, result):
                 "passed on all that it had.",
             )
             for deep in (False, True)
+        ),
+        (
+            "added",
+            _slopes_added(made_from, last),
+            "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways is added.",
         ),
         (
             "no-slope",

@@ -24,6 +24,30 @@ def _told(formula):
     return guess
 
 
+def _rows_of(first, end):
+    """The sums, as if word w had the positions order[first(start, w)] to order[end(start, w) - 1]."""
+
+    def formula(grad, order, start, out):
+        found = np.zeros(out.shape)
+        for word in range(len(out)):
+            found[word] = grad[order[first(start, word) : end(start, word)]].astype(np.float64).sum(axis=0)
+        return found
+
+    return formula
+
+
+def _begin(start, word):
+    return start[word]
+
+
+def _end(start, word):
+    return start[word + 1]
+
+
+def _mean(grad, order, start, out):
+    return rows_added(grad, order, start, out) / np.maximum(np.diff(start), 1)[:, None]
+
+
 def _unsorted(grad, order, start, out):
     return rows_added(grad, np.arange(len(order)), start, out)
 
@@ -72,21 +96,42 @@ WORDS = KernelTask(
             _told(_unsorted),
             "The rows were taken as they stand. `start` counts in the sorted order: position number k of it is order[k].",
         ),
-        Suspect(
-            _told(_last),
-            "This is the gradient of one of the word's positions: they are added up, not replaced.",
-        ),
+        Suspect(_told(_last), "This is the gradient of one of the word's positions: they are added up, not replaced."),
         Suspect(
             _told(lambda grad, order, start, out: np.tile(grad.astype(np.float64).sum(axis=0), (len(out), 1))),
             "Each word has the sum of all positions. Only those from start[word] to start[word + 1] are its own.",
         ),
+        Suspect(
+            _told(_rows_of(_begin, lambda start, word: start[-1])),
+            "Each word's sum goes on beyond its own positions, to the last one of all. It ends before start[word + 1].",
+        ),
+        Suspect(
+            _told(_rows_of(lambda start, word: 0, _end)),
+            "Each word's sum begins with the first position of all. Its own positions begin with start[word].",
+        ),
+        Suspect(
+            _told(_rows_of(_begin, lambda start, word: max(start[word], start[word + 1] - 1))),
+            "The last position of each word is missing. It is number start[word + 1] - 1, and a range ends before its second number.",
+        ),
+        Suspect(
+            _told(_rows_of(lambda start, word: min(start[word] + 1, start[word + 1]), _end)),
+            "The first position of each word is missing. It is number start[word].",
+        ),
+        Suspect(
+            _told(_mean),
+            "Each sum was divided by the number of its positions. A gradient is the sum: nothing is divided.",
+        ),
     ),
     advice={
-        "some-unwritten": "A word that does not occur has a gradient, too: 0. The sum begins with 0 and is stored in any case.",
+        "some-unwritten": "A word that does not occur has a gradient, too: 0. The sum begins with 0 and is stored in any case. And a row may have more columns "
+        "than the 64 threads of a block: blockIdx.y counts stretches of 64.",
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
         "out-of-bounds": "A block has 64 threads, and the columns need not be a multiple of 64: guard the column. A word's positions end "
         "before start[word + 1].",
+        "one-block": "Only one word was written. blockIdx.x is the word, and blockIdx.y the stretch of 64 columns.",
+        "negative-index": "There is no position with that number: `order` was read beyond its end, or before its begin. A word's positions "
+        "are order[start[word]] to order[start[word + 1] - 1].",
         "race": "Two threads write one element. A block has one word, blockIdx.x, and a thread one column of it.",
         "wrong-value": "Take word 0 by hand: which positions has it in `order`, and which rows of grad are these?",
     },
