@@ -45,6 +45,11 @@ for zeros. A gradient has the shape and dtype of its argument: what was broadcas
 of arrays, as the weights of several layers, has a tuple of gradients. None, numbers, names, arrays of whole numbers and
 the operation's `constants`, as a mask, have none; where a result is a constant, None arrives. A gradient may be grad
 itself, or share memory with it: nobody may write into one.
+
+Who wants the gradients of some arguments only names them: ``gradients(name, grad, kept, wanted=("weight", "bias"))``.
+The others are None. A backward whose gradients cost much by themselves, as of a convolution's pictures, then leaves
+them out: it says ``partial=function``, which takes `wanted` before the backward's arguments and returns what the
+backward would, bit for bit, with None for what is not wanted; or None in all for arguments that it does not take.
 """
 
 import functools
@@ -96,6 +101,7 @@ class Operation:
     no_backward: str = ""  # why it has none
     backward_of: str | None = None  # the operation whose gradients it computes
     by_shape: bool = False  # what is prepared follows from shapes, dtypes and numbers; a new result is not set
+    partial: Callable | None = None  # of a backward: the wanted gradients only, or None for what it does not take
 
     @property
     def function(self):
@@ -208,6 +214,7 @@ def operation(
     no_backward="",
     backward_of=None,
     by_shape=False,
+    partial=None,
 ):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
@@ -232,6 +239,7 @@ def operation(
             no_backward,
             backward_of,
             by_shape,
+            partial,
         )
         _plans.clear()
         if backward_of is not None:
@@ -476,18 +484,24 @@ def keep(name, result, *arguments, **named):
     return {name: there[name] for name in operation.keeps}
 
 
-def gradients(name, grad, kept):
+def gradients(name, grad, kept, wanted=None):
     """{argument: its gradient} of operation `name`, given the gradient of its result and what `keep` returned.
 
-    The module's docstring says what grad and gradients are.
+    wanted: names of arguments; the gradients of others are None. None: all are wanted. The module's docstring says what
+    grad and gradients are.
     """
     operation = _differentiable(name)
-    found = _backward(operation)(_arriving(operation, grad), **kept)
-    if isinstance(found, dict):
-        return found
-    fixed = {*operation.results, *operation.constants}
-    moving = [name for name, value in kept.items() if name not in fixed and _has_gradient(value)]
-    return dict(zip(moving, found if isinstance(found, tuple) else (found,), strict=True))
+    grad, found = _arriving(operation, grad), None
+    if wanted is not None and isinstance(operation.backward, str):
+        partial = _OPERATIONS[operation.backward].partial
+        found = partial(wanted, grad, **kept) if partial else None
+    if found is None:
+        found = _backward(operation)(grad, **kept)
+    if not isinstance(found, dict):
+        fixed = {*operation.results, *operation.constants}
+        moving = [name for name, value in kept.items() if name not in fixed and _has_gradient(value)]
+        found = dict(zip(moving, found if isinstance(found, tuple) else (found,), strict=True))
+    return found if wanted is None else {name: each if name in wanted else None for name, each in found.items()}
 
 
 def _arriving(operation, grad):

@@ -198,9 +198,10 @@ def apply(name, *arguments, **named):
     if not wanted:
         return record(name, result)
     places, kept = list(wanted), implementations.keep(name, result, *arrays, **others)
+    names = {argument for argument, _ in places}
 
     def backward(grad, kept):
-        found = implementations.gradients(name, grad, kept)
+        found = implementations.gradients(name, grad, kept, names)
         found = [found[argument] if k is None else found[argument][k] for argument, k in places]
         return [half.gradient(grad) for grad in found] if half else found
 

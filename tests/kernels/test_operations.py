@@ -378,6 +378,23 @@ def differentiated(name, arguments):
     return call, grads, found
 
 
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_that_are_wanted_alone_are_the_same(name):
+    """Bit for bit, of each argument alone and of all but one; what nobody wants is None."""
+    operation = OPERATIONS[name]
+    for seed, shape in enumerate(shape for shape in operation.examples.shapes if np.prod(shape) <= STAND_IN):
+        arguments = operation.examples.make(shape, seed)
+        _, grads, found = differentiated(name, arguments)
+        kept = implementations.keep(name, operation.function(*arguments), *arguments)
+        grad = tuple(grads.values()) if operation.results else grads["result"]
+        for wanted in [{one} for one in found] + [set(found) - {one} for one in found]:
+            some = implementations.gradients(name, grad, kept, wanted)
+            assert {key for key, gradient in some.items() if gradient is not None} == wanted, (name, shape, wanted)
+            for key in wanted:
+                for one, same in zip(arrays_of(some[key]), arrays_of(found[key]), strict=True):
+                    np.testing.assert_array_equal(one, same, err_msg=f"{name} {shape} {key} of {wanted}")
+
+
 def slope_is_right(name, shape, seed, step=1e-6):
     operation = OPERATIONS[name]
     arguments = operation.examples.make(shape, seed, dtype="float64")

@@ -215,7 +215,21 @@ def _prepare_conv2d_half(x, weight, bias=None, stride=1, padding=0, dilation=1, 
     return x, weight, bias, g, output(None, shape, FLOATS[0], x=x)
 
 
-@operation("conv2d_backward", reference.conv2d_backward, examples.CONV2D_BACKWARD, backward_of="conv2d", by_shape=True)
+def _partial_conv2d_backward(wanted, grad, x, *rest, **named):
+    """A first layer's: its pictures want no gradient, which costs as much as all others."""
+    if "x" in wanted or is_device_array(grad):
+        return None
+    return backward.without_pixels(*_prepare_conv2d_backward(grad, x, *rest, **named))
+
+
+@operation(
+    "conv2d_backward",
+    reference.conv2d_backward,
+    examples.CONV2D_BACKWARD,
+    backward_of="conv2d",
+    by_shape=True,
+    partial=_partial_conv2d_backward,
+)
 def _prepare_conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     g, shape = check_convolution(x, weight, bias, stride, padding, dilation, groups)
     check_gradient(grad, shape, x=x, weight=weight)

@@ -45,12 +45,14 @@ def on_pictures(rung):
         of_x, of_weight = np.zeros(x.shape, x.dtype), np.zeros(weight.shape, x.dtype)
         if grad.size and weight.size:
             rung(g, with_batch(plain(grad)), with_batch(plain(x)), plain(weight), with_batch(of_x), of_weight)
-        if bias is None:
-            return of_x, of_weight
-        of_bias = with_batch(grad).sum(axis=(0, 2, 3), dtype=np.float64)  # in float32, NumPy would add row by row
-        return of_x, of_weight, of_bias.astype(grad.dtype)
+        return (of_x, of_weight) if bias is None else (of_x, of_weight, of_biases(grad))
 
     return whole
+
+
+def of_biases(grad):
+    total = with_batch(grad).sum(axis=(0, 2, 3), dtype=np.float64)  # in float32, NumPy would add row by row
+    return total.astype(grad.dtype)
 
 
 # ---- 1: the formula --------------------------------------------------------------------------------------------
@@ -247,6 +249,17 @@ def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
         add_gradients(g, grad, x, weight, of_x, of_weight)
     else:
         conv2d_backward_implicit.__wrapped__(g, grad, x, weight, of_x, of_weight)
+
+
+def without_pixels(bias, g, grad, x, weight):
+    """(None, the gradient of weight, of bias) as `conv2d_backward_lines` has them; None for depthwise convolutions,
+    which compute both gradients in one pass."""
+    if choose.is_depthwise(weight, g):
+        return None
+    of_weight = np.zeros(weight.shape, x.dtype)
+    if grad.size and weight.size:
+        backward_implicit.of_weights(g, with_batch(plain(grad)), with_batch(plain(x)), of_weight)
+    return (None, of_weight) if bias is None else (None, of_weight, of_biases(grad))
 
 
 def product(a, b):

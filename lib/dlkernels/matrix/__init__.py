@@ -139,7 +139,20 @@ def _prepare_int8(a, b):
     return a, b, np.empty(shape, np.int32)
 
 
-@operation("matmul_backward", reference.matmul_backward, examples.MATMUL_BACKWARD, backward_of="matmul", by_shape=True)
+def _partial_matmul_backward(wanted, grad, a, b):
+    if is_device_array(grad):
+        return None
+    return backward.matmul_backward_products(*_prepare_matmul_backward(grad, a, b), wanted)
+
+
+@operation(
+    "matmul_backward",
+    reference.matmul_backward,
+    examples.MATMUL_BACKWARD,
+    backward_of="matmul",
+    by_shape=True,
+    partial=_partial_matmul_backward,
+)
 def _prepare_matmul_backward(grad, a, b):
     for name, x in (("a", a), ("b", b)):
         float_array(name, x)
@@ -155,7 +168,20 @@ def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     return x, weight, bias, activation, output(out, shape, x.dtype, **given)
 
 
-@operation("linear_backward", reference.linear_backward, examples.LINEAR_BACKWARD, backward_of="linear", by_shape=True)
+def _partial_linear_backward(wanted, grad, x, weight, bias=None, activation=None):
+    if is_device_array(grad):
+        return None
+    return backward.linear_backward_products(*_prepare_linear_backward(grad, x, weight, bias, activation), wanted)
+
+
+@operation(
+    "linear_backward",
+    reference.linear_backward,
+    examples.LINEAR_BACKWARD,
+    backward_of="linear",
+    by_shape=True,
+    partial=_partial_linear_backward,
+)
 def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
     shape = _check_linear(x, weight, bias, activation)
     check_gradient(grad, shape, x=x)
@@ -214,7 +240,7 @@ def _prepare_transpose(x, out=None):
 
 
 from . import (  # noqa: E402
-    backward,  # noqa: F401
+    backward,
     cpu,  # noqa: F401
     cpu_transpose,
     gpu,  # noqa: F401

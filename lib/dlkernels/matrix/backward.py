@@ -39,10 +39,11 @@ def _as_they_stand(flags):
 @implementation(
     "matmul_backward", device="cpu", adds="two products, with transposed views of the other operand", public=True
 )
-def matmul_backward_products(grad, a, b):
-    grad_a = product(grad, b.swapaxes(-1, -2))
-    grad_b = product(a.swapaxes(-1, -2), grad)
-    return unbroadcast(grad_a, a.shape), unbroadcast(grad_b, b.shape)
+def matmul_backward_products(grad, a, b, wanted=("a", "b")):
+    return (
+        unbroadcast(product(grad, b.swapaxes(-1, -2)), a.shape) if "a" in wanted else None,
+        unbroadcast(product(a.swapaxes(-1, -2), grad), b.shape) if "b" in wanted else None,
+    )
 
 
 @implementation(
@@ -77,13 +78,15 @@ def linear_product(x, weight, bias, activation, out):
     adds="the layer before its activation is computed again, not kept: less memory",
     public=True,
 )
-def linear_backward_products(bias, activation, grad, x, weight):
+def linear_backward_products(bias, activation, grad, x, weight, wanted=("x", "weight", "bias")):
     count = math.prod(x.shape[:-1])
     rows, lines = grad.reshape(count, weight.shape[0]), x.reshape(count, weight.shape[1])
     if activation is not None:
         before = linear_product(lines, weight, bias, None, np.empty(rows.shape, rows.dtype))
         rows = getattr(vector, f"{activation}_backward")(rows, before)
-    grads = product(rows, weight).reshape(x.shape), product(rows.T, lines)
-    return (
-        grads if bias is None else (*grads, rows.sum(axis=0, dtype=np.float64).astype(rows.dtype))
-    )  # NumPy adds row by row
+    of_x = product(rows, weight).reshape(x.shape) if "x" in wanted else None
+    of_weight = product(rows.T, lines) if "weight" in wanted else None
+    if bias is None:
+        return of_x, of_weight
+    total = rows.sum(axis=0, dtype=np.float64).astype(rows.dtype) if "bias" in wanted else None  # row by row
+    return of_x, of_weight, total
