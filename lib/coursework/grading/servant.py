@@ -25,7 +25,9 @@ def handle(folder, number, namespace):
     """Answer request `number` with the functions in `namespace`; the reply is the message res-NUMBER."""
     request = exchange.read(folder, f"req-{number}")
     try:
-        if "task" in request:  # a chapter's modules are the course's own: loading them may make folders, for numba's cache
+        if (
+            "task" in request
+        ):  # a chapter's modules are the course's own: loading them may make folders, for numba's cache
             definition.find(request["task"])
         with guard.inside():
             reply = {"value": carry_out(request, namespace)}

@@ -27,10 +27,7 @@ CASES = {
         loss_case("many classes", 2, 103, 60.0),
     ),
     "12-adam": (adam_case("one", 1, 2), adam_case("a large step, with decay", 300, 40, 0.5)),
-    "12-words": (
-        words_case("one position", 1, 3, 8),
-        words_case("all the same word", 25, 4, 70, 1),
-    ),
+    "12-words": (words_case("one position", 1, 3, 8), words_case("all the same word", 25, 4, 70, 1)),
     "12-moments": (
         Case("one part", moments_parts((9,))),
         Case("far apart", lambda rng: ([[3, -1e5, 1.0], [1, 1e5, 0.0]],)),

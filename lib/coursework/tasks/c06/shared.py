@@ -8,7 +8,14 @@ from ...kinds.arrays import Suspect
 NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
 
 # A race explains a wrong result better than the result does.
-TOLD_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared", "atomic-against-plain")
+TOLD_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "barrier-after-exit",
+    "uninitialised-shared",
+    "atomic-against-plain",
+)
 
 
 def over(name):

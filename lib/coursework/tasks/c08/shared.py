@@ -128,7 +128,14 @@ UNEVEN = (
 )
 
 # A race explains a wrong sum better than the sum does.
-TOLD_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
+TOLD_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "barrier-after-exit",
+    "uninitialised-shared",
+    "uninitialised-local",
+)
 TILE_ADVICE = {
     "none-beyond": (
         "The tiles end where the matrices end here, so no guard is missing. x counts columns, y counts rows, and `cuda.grid(2)` gives x "

@@ -8,7 +8,14 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 from .shared import BORDERS, NOTHING, ONE_TAP, TAPS, names_over, windows
 
-TOLD_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
+TOLD_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "barrier-after-exit",
+    "uninitialised-shared",
+    "uninitialised-local",
+)
 
 TILE = 16
 HALO_BLOCK = (TILE, TILE)

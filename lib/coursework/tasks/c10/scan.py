@@ -8,7 +8,14 @@ from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
-TOLD_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
+TOLD_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "barrier-after-exit",
+    "uninitialised-shared",
+    "uninitialised-local",
+)
 
 SCAN_BLOCK = 64
 SCAN_ROUNDS = 6

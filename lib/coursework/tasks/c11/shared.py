@@ -5,7 +5,14 @@ import numpy as np
 from ...definition import random_values, unwritten
 
 NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
-TOLD_FIRST = ("race", "divergent-barrier", "divergent-warp-operation", "barrier-after-exit", "uninitialised-shared", "uninitialised-local")
+TOLD_FIRST = (
+    "race",
+    "divergent-barrier",
+    "divergent-warp-operation",
+    "barrier-after-exit",
+    "uninitialised-shared",
+    "uninitialised-local",
+)
 
 
 def names_over(rows):
