@@ -66,7 +66,7 @@ class Number:
         raise NotCounted(CURE)
 
     __float__ = __int__ = __index__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refused
-    __round__ = __array__ = _refused
+    __divmod__ = __rdivmod__ = __round__ = __array__ = _refused
 
     def _made(self, value):
         return Number(self.tally, value)

@@ -14,7 +14,7 @@ def under(path, names):
 
 
 BUILTINS = words(
-    "range min max abs int float bool len round pow enumerate zip print True False None NotImplementedError"
+    "range min max abs int float bool len round pow divmod enumerate zip print True False None NotImplementedError"
 )
 MODULES = words("cuda math np numba")
 _TYPES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
@@ -114,7 +114,6 @@ _EVERYWHERE = {
     "map()": _LOOP,
     "filter()": "write the loop, with an `if` in it",
     "reversed()": "count down: range(n - 1, -1, -1)",
-    "divmod()": "use // and %",
     "any()": _LOOP,
     "all()": _LOOP,
     "str()": "print takes numbers as they are",

@@ -50,6 +50,10 @@ SOFTMAX = ParallelTask(
             lambda x, out: np.exp(x - x.max()) / np.exp(x - x.max()).sum(),
             "All elements together sum up to 1. Each row must: the sum belongs to a row.",
         ),
+        Suspect(
+            lambda x, out: _softmax(x) * x.shape[1],
+            "Each row sums up to its number of columns. Divide by the sum of the exponentials, not by their mean.",
+        ),
     ),
     advice={
         "not-finite": (

@@ -65,6 +65,8 @@ TABLE = ParallelTask(
         "constant": "Every element is 0. Is a fraction cut off, by whole numbers in a table or by a `//` that leaves a thread no "
         "samples, or is nothing added to out?",
         "not-finite": "out holds NaN at first, and NaN plus anything is NaN. Set it before you add to it.",
+        "not-parallel": "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. What "
+        "stands outside is done by one thread: how many tables does it add up? One for each thread is enough.",
     },
     budget=Budget(
         points=2,

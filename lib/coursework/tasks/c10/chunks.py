@@ -161,7 +161,7 @@ CHUNKS = ParallelTask(
     budget=Budget(
         points=2,
         text="a and b loaded at most twice, out stored once, no array inside that is as long as they are, and the work shared out evenly",
-        require={"loads": 4 * _LONG + 8 * _MANY, "stores": _LONG + 8 * _MANY, "numpy_bytes": 4096, "imbalance": 1.5},
+        require={"loads": 4 * _LONG + 16 * _MANY, "stores": _LONG + 8 * _MANY, "numpy_bytes": 4096, "imbalance": 1.5},
         over=(
             "The result is right, but more is loaded or stored than two walks need. The first walk keeps two numbers of a chunk, and stores nothing in out; the "
             "second one begins with the state before its chunk, and stores each step."
