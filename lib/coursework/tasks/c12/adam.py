@@ -152,7 +152,7 @@ ADAM = KernelTask(
     advice={
         **dict.fromkeys(("some-unwritten", "first-round-only", "tail", "head", "one-block"), _ROWS),
         "wrong-value": "Compute one element by hand: m and v first, then both divided by their correction, then the new parameter from the "
-        "*new* averages.",
+        "new averages.",
         "not-finite": "A division by 0, or the root of a number below 0. eps is added to the root; 1 - 0.9**step is not 0 from step 1 on; and the average "
         "of squares, g * g, is never negative.",
         "out-of-bounds": "The last block has threads beyond the end: guard them with `if i < p.size:`. And the row comes first: out[0, i].",

@@ -78,7 +78,7 @@ def asked(inputs, hidden, classes, batch, layers):
                 4
                 * batch
                 * (inputs + hidden): "One array is missing. The second layer keeps what went into it, and ReLU what "
-                "went into *it*: are these the same?",
+                "went into it: are these the same?",
                 4
                 * batch
                 * (inputs + 2 * hidden + classes): "The result of the last layer is kept by the loss, if at all. The "

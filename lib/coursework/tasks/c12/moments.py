@@ -83,7 +83,7 @@ def judge_moments(arguments, result):
     if len(parts) and abs(mean) > 100 * (squares / count) ** 0.5:
         cause = (
             "Digits were lost: the means are large, the distances small. Do not subtract squares of large numbers from each other; "
-            "square the *difference* of two means."
+            "square the difference of two means."
         )
         return Slip("cancelled", expected, cause)
     return Slip(
@@ -149,7 +149,7 @@ MOMENTS = FunctionTask(
     hints=(
         "The count of all, and the mean of all: how do these follow from counts and means of the parts?",
         "Take one part. Its numbers lie around its own mean, and its mean lies off the mean of all. What is the sum of squared "
-        "distances of its numbers from the mean of *all*?",
+        "distances of its numbers from the mean of all?",
         "For a part with n numbers around m: the sum around another number is the sum around m, plus n times the square of their distance. "
         "Add that over the parts. An empty part adds nothing.",
     ),
