@@ -48,7 +48,10 @@ def words(said):
         came = f": here they are {' and '.join(dict.fromkeys(map(a, _parts(mixed[1]))))}" if mixed else ""
         return f"a loop in a kernel goes over a range, an array, or a tuple whose items have one type{came}", ast.For
     if found := re.search(r"[Nn]ame '(\w+)' is not defined|[Vv]ariable '(\w+)' is not defined", said):
-        return f"{found.group(1) or found.group(2)!r} has no value when it is used: nothing gives it one before this line", ast.Name
+        return (
+            f"{found.group(1) or found.group(2)!r} has no value when it is used: nothing gives it one before this line",
+            ast.Name,
+        )
     if found := re.search(r"[Vv]ariable '(\S+)' cannot be determined", said):
         name = found.group(1).partition(".")[0]
         which = "a value on this line" if name.startswith("$") else repr(name)

@@ -59,7 +59,7 @@ _SLIPS = (
         {"mask": "h"},
         "The gradient was multiplied by h. ReLU passes it on as it is where z > 0: multiply by (z > 0), ones and zeros.",
     ),
-    ({"axis": 0}, "Softmax was taken over the columns: each *row* of h @ w2 + b2 has probabilities that add up to 1."),
+    ({"axis": 0}, "Softmax was taken over the columns: each row of h @ w2 + b2 has probabilities that add up to 1."),
     ({"into": "z"}, "The gradient of w2 needs what went into the second layer: h, behind ReLU, not z."),
     (
         {"biases": "mean"},
@@ -105,7 +105,7 @@ def judge_own(arguments, result):
             got,
         )
     if rate != 1 and like(one_step(*arguments[:6], 1.0)):
-        return Slip("step", expected, "This is a step without the rate: old weights less *rate* times gradient.", got)
+        return Slip("step", expected, "This is a step without the rate: old weights less rate times gradient.", got)
     if any(np.allclose(a, b) for a, b in zip(result, before, strict=True)):
         same = next(n for n, a, b in zip(_NAMES, result, before, strict=True) if np.allclose(a, b))
         return Slip("step", expected, f"{same} has not changed. Each of the four has a gradient.", got)
