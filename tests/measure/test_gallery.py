@@ -32,7 +32,6 @@ def test_every_rung_of_a_gpu_is_there():
     assert sorted(rung.name for gallery in by_folder(RUNGS).values() for rung in gallery.rungs) == sorted(names)
 
 
-@pytest.mark.quick
 # What another call of a rung launches, and the one that the gallery shows does not: with running statistics, without
 # momentum, with a decay that belongs to the gradient. Each is compiled and proved like all others.
 OTHER_CALLS = {
@@ -44,6 +43,7 @@ OTHER_CALLS = {
 }
 
 
+@pytest.mark.quick
 def test_a_card_shows_the_kernels_of_its_rung_and_no_helper(script):
     """Each that the rung names, in that order; a copy, or a product before it, has its picture elsewhere."""
     rows = {row["name"]: row for row in recorded("gallery").data["rows"]}
