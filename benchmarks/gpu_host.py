@@ -6,8 +6,8 @@ A driver that does nothing (idle_driver.c) stands in for NVIDIA's; numba-cuda, c
 GPU, and compile the kernels for one. So a call takes what Python takes: checks, results, views, launches. What a real
 driver takes for a launch, for memory and for copies comes on top: these are counted.
 
-kept      as dlkernels does it (lib/dlkernels/launches.py)
-numba     the same calls with numba-cuda's own launches and arrays, as DLKERNELS_LAUNCH=numba has them
+kept      as dlkernels does it with DLKERNELS_LAUNCH=kept (lib/dlkernels/launches.py)
+numba     the same calls with numba-cuda's own launches and arrays, as by default
 
 Both have to pass the same to their kernels.
 
@@ -101,6 +101,7 @@ def with_idle_driver(folder, compiler="cc"):
         "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (folder, os.environ.get("LD_LIBRARY_PATH")))),
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "DLKERNELS_DEVICE": "gpu",
+        "DLKERNELS_LAUNCH": "kept",
     }
 
 

@@ -15,7 +15,8 @@ what comes of it may be used as any device array by kernels of the default strea
 one (cuda.stream() makes such). Who uses it in another stream keeps a reference until that stream is done, as with
 PyTorch's tensors. Such an array has no handle for other processes (get_ipc_handle).
 
-Where there is no GPU, all this is what the executor's names do. So it is with DLKERNELS_LAUNCH=numba, and for what is
+It is switched on by DLKERNELS_LAUNCH=kept, and off by default: no GPU has run it yet, only a driver that does nothing
+(benchmarks/gpu_host.py). Else, and where there is no GPU, all this is what the names of `cuda` do. So it is for what is
 not known here: other types of arguments, arrays with strides, cooperative launches.
 """
 
@@ -32,7 +33,7 @@ from . import device
 from .device import cuda
 
 KEPT = 256  # launches, arrays and constants that are kept, each; beyond, they are made again
-QUICK = device.name == "gpu" and os.environ.get("DLKERNELS_LAUNCH", "").strip().lower() != "numba"
+QUICK = device.name == "gpu" and os.environ.get("DLKERNELS_LAUNCH", "").strip().lower() == "kept"
 if QUICK:
     try:
         from cuda.bindings import driver
