@@ -1,6 +1,6 @@
 """Answers to 12-survive."""
 
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, cut, edit, insert, replace
 
 
 class TwoNames:
@@ -66,37 +66,18 @@ sync_afterwards = edit(
 )
 
 
-class InPlace:
-    """wrong torn: Only a part of it was on the disk"""
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def save(self, state):
-        self.disk.write("checkpoint", state)
-        self.disk.sync("checkpoint")
-
-    def load(self):
-        return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
-
-
-class RemovesFirst:
-    """wrong lost: the old one must stay where it is"""
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def save(self, state):
-        self.disk.write("new", state)
-        self.disk.sync("new")
-        if "checkpoint" in self.disk.names():
-            self.disk.remove("checkpoint")
-        self.disk.rename("new", "checkpoint")
-
-    def load(self):
-        return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
-
-
+in_place = edit(
+    MASTER,
+    "wrong torn: Only a part of it was on the disk",
+    replace('self.disk.write("new", state)', 'self.disk.write("checkpoint", state)'),
+    replace('self.disk.sync("new")', 'self.disk.sync("checkpoint")'),
+    cut('self.disk.rename("new", "checkpoint")'),
+)
+removes_first = edit(
+    MASTER,
+    "wrong lost: the old one must stay where it is",
+    insert('if "checkpoint" in self.disk.names():\n    self.disk.remove("checkpoint")', after='self.disk.sync("new")'),
+)
 nothing_yet = edit(
     MASTER,
     "wrong load-fails: There may be no checkpoint yet",
@@ -113,21 +94,11 @@ reads_the_new_one = edit(
 )
 
 
-class OnlyTheFirst:
-    """wrong older: its state is the one that `load` finds"""
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def save(self, state):
-        if "checkpoint" in self.disk.names():
-            return
-        self.disk.write("new", state)
-        self.disk.sync("new")
-        self.disk.rename("new", "checkpoint")
-
-    def load(self):
-        return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
+only_the_first = edit(
+    MASTER,
+    "wrong older: its state is the one that `load` finds",
+    insert('if "checkpoint" in self.disk.names():\n    return', before='self.disk.write("new", state)'),
+)
 
 
 class InMemory:
@@ -143,21 +114,14 @@ class InMemory:
         return self.state
 
 
-class RenamesTwice:
-    """wrong lost: in one step"""
-
-    def __init__(self, disk):
-        self.disk = disk
-
-    def save(self, state):
-        self.disk.write("new", state)
-        self.disk.sync("new")
-        if "checkpoint" in self.disk.names():
-            self.disk.rename("checkpoint", "old")
-        self.disk.rename("new", "checkpoint")
-
-    def load(self):
-        return self.disk.read("checkpoint") if "checkpoint" in self.disk.names() else None
+renames_twice = edit(
+    MASTER,
+    "wrong lost: in one step",
+    insert(
+        'if "checkpoint" in self.disk.names():\n    self.disk.rename("checkpoint", "old")',
+        after='self.disk.sync("new")',
+    ),
+)
 
 
 class InTheClass:

@@ -102,12 +102,12 @@ starts_with_zero = edit(MASTER, "wrong wrong-result: which variables", cut("foun
 each_parent_once = edit(
     MASTER,
     "wrong raised-KeyError: no gradient has reached yet",
-    replace("found, ready = {name: 0 for name in uses}, [last]", "found, ready = {}, [last]"),
+    replace("found, ready = dict.fromkeys(uses, 0), [last]", "found, ready = {}, [last]"),
 )
 all_of_them = edit(
     MASTER,
     "wrong strange: 'loss' was not made from 'unused'",
-    replace("{name: 0 for name in uses}", "{name: 0 for name in made_from}"),
+    replace("dict.fromkeys(uses, 0)", "dict.fromkeys(made_from, 0)"),
 )
 without_last = edit(
     MASTER, "wrong missing: itself has a gradient, too", insert("del found[last]", before="return found")
@@ -152,22 +152,3 @@ def slopes_added(made_from, last):
 def arrays(made_from, last):
     """wrong type: one number here"""
     return {name: np.ones(2) for name in made_from}
-
-
-def postorder(made_from, last):
-    """right"""
-    order, seen, waiting = [], set(), [(last, False)]
-    while waiting:
-        name, done = waiting.pop()
-        if done:
-            order.append(name)
-        elif name not in seen:
-            seen.add(name)
-            waiting.append((name, True))
-            waiting.extend((parent, False) for parent, _ in made_from[name])
-    found = dict.fromkeys(order, 0.0)
-    found[last] = 1.0
-    for name in reversed(order):
-        for parent, slope in made_from[name]:
-            found[parent] += found[name] * slope
-    return found
