@@ -60,7 +60,7 @@ def not_by_its_count(parts):
 
 
 def by_squares(parts):
-    """wrong cancelled: square the *difference*"""
+    """wrong cancelled: square the difference"""
     count, mean, _ = two_passes(parts)
     return count, mean, sum(s + n * m * m for n, m, s in parts) - count * mean * mean
 

@@ -73,7 +73,7 @@ biases_stay = edit(
     replace("b2 - rate * d.sum(axis=0)", "b2"),
 )
 times_h = edit(plainly, "wrong step: The gradient was multiplied by h", replace("* (z > 0)", "* h"))
-columns = edit(plainly, "wrong step: each *row*", replace("softmax(h @ w2 + b2)", "softmax((h @ w2 + b2).T).T"))
+columns = edit(plainly, "wrong step: each row", replace("softmax(h @ w2 + b2)", "softmax((h @ w2 + b2).T).T"))
 not_a_number = edit(
     plainly, "wrong not-finite: the largest of its row", replace("rate * h.T @ d", "rate * h.T @ d * np.nan")
 )
