@@ -232,6 +232,8 @@ def _array(array, shape, model, contents):
             value = model.eval(array.contents(*map(int, place)), True).as_long()
             made[place] = np.clip(value, -(2**31), 2**31 - 1) if abs(value) >= 2**31 else value
         return made
+    if array.written and array.integer:
+        return np.zeros(shape, array.dtype)  # counters and flags: they begin at zero
     if contents == "ones" or array.boolean:
         return np.ones(shape, array.dtype)
     return (np.arange(np.prod(shape)) % 13).reshape(shape).astype(array.dtype)
