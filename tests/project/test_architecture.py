@@ -24,7 +24,7 @@ ARROWS = {
     "dlkernels": ("simt",),
     "training": ("dlkernels",),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
-    "coursework": ("simt", "dlkernels", "cpulab"),
+    "coursework": ("simt", "dlkernels", "training", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {

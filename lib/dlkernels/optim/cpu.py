@@ -288,10 +288,13 @@ def _put(name):
         rung.__name__ = f"{name}_{suffix}"
         implementation(name, "cpu", adds=adds, public=public)(rung)
 
-    put("passes", UNFUSED, each(lambda *arguments: adam_in_passes(*arguments)))
-    put("compiled", FUSED, each(lambda *arguments: _adam_compiled(*arguments)))
-    put("parallel", BLOCKS, each(lambda *arguments: _adam_parallel(*arguments)))
-    put("team", ALL, lambda constants, *rest: run_all(_adam_shared, constants, rest[:-1], rest[-1]), public=True)
+    def team(constants, *rest):
+        return run_all(_adam_shared, constants, rest[:-1], rest[-1])
+
+    put("passes", UNFUSED, each(adam_in_passes))
+    put("compiled", FUSED, each(_adam_compiled))
+    put("parallel", BLOCKS, each(_adam_parallel))
+    put("team", ALL, team, public=True)
 
 
 for _name in ("adam", "adamw"):

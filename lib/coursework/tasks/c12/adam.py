@@ -75,7 +75,7 @@ ADAM = KernelTask(
     atol=1e-6,
     writer=lambda index, case: divmod(index[1], 128),
     cases=(
-        adam_case("the first step", 128, 1, 0.0, True),
+        adam_case("one block, exact, the first step", 128, 1, 0.0, True),
         adam_case("ragged", 200, 3),
         adam_case("with decay", 130, 7, 0.5, lr=0.1),
         adam_case("late", 40, 5000),

@@ -86,6 +86,7 @@ WORDS = KernelTask(
     atol=1e-5,
     writer=lambda index, case: ((index[0], index[1] // 64), index[1] % 64),
     cases=(
+        words_case("one block, exact", 5, 1, 64),
         words_case("each word once or so", 12, 12, 64),
         words_case("few words, ragged columns", 40, 5, 20),
         words_case("words that do not occur", 30, 9, 64, 4),
