@@ -102,7 +102,9 @@ class Operation:
     backward_of: str | None = None  # the operation whose gradients it computes
     by_shape: bool = False  # what is prepared follows from shapes, dtypes and numbers; a new result is not set
     partial: Callable | None = None  # of a backward: the wanted gradients only, or None for what it does not take
-    slope_of: Callable | None = None  # the function whose slope its gradient is, where the reference itself is a staircase
+    slope_of: Callable | None = (
+        None  # the function whose slope its gradient is, where the reference itself is a staircase
+    )
 
     @property
     def function(self):

@@ -61,7 +61,7 @@ def _check_granularity(shape, axis, group_size):
 
 
 def _for_each(name, values, shape, dtype, **beside):
-    """An array of `dtype` and that shape, in the memory where the array `beside` it lies; of one number a line of one."""
+    """An array of `dtype` and that shape, where the array `beside` it lies; of one number a line of one."""
     ((label, x),) = beside.items()
     if isinstance(values, numbers.Real) and not isinstance(values, bool | np.ndarray):
         if shape:

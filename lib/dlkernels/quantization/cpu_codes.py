@@ -10,9 +10,9 @@ The ladder of dequantize           what the rung adds
     dequantize_compiled    numba: one pass
     dequantize_vectors     runs of one scale, a vector at a time; all cores
 
-How a float32 becomes a float8 by adding (quantize_vectors): half of what is cut off is added to the bits, one less where
-the last digit that stays is even; a carry runs on into the exponent, which is right. Below the smallest normal number
-the digits do not move with the exponent: there a number is added whose last digit is the float8's, and the adder
+How a float32 becomes a float8 by adding (quantize_vectors): half of what is cut off is added to the bits, one less
+where the last digit that stays is even; a carry runs on into the exponent, which is right. Below the smallest normal
+number the digits do not move with the exponent: there a number is added whose last digit is the float8's, and the adder
 rounds.
 """
 
@@ -23,8 +23,10 @@ import numpy as np
 from .. import team
 from ..host import plain
 from ..implementations import implementation
+from ..simd import broadcast, lanes, larger, load, smaller, store
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from .formats import FORMATS
 
@@ -33,7 +35,7 @@ EACH = 1 << 15  # numbers of a task
 ALONE = 1 << 16  # numbers below which waking another thread costs more than it gains
 BOTH = ("int8", "uint8")
 INTEGERS, FLOAT8, LEVELS = 0, 1, 2  # the kinds of format
-SCRATCH = 64  # bytes between the scratch memories of two tasks
+RINT = np.float32(1.5 * 2**23)  # float32 numbers near it are whole
 
 i32, f32, u8, u32 = np.int32, np.float32, np.uint8, np.uint32
 
@@ -192,25 +194,53 @@ def dequantize_compiled(form, runs, codes, scales, zeros, out):
 
 
 # ---- 3: vectors, all cores -------------------------------------------------------------------------------------------
+#
+# A slice of an array counts its owners, by an atomic addition to a word that all threads share: for each short run that
+# takes longer than the run. So slices here are of memory that has no owner (simd/line.py).
 
 
 @inner_njit()
-def encode_integers(x, scales, zero, lowest, highest, codes):
-    """scales: one, or one for each number."""
-    low, high, alone = f32(lowest - zero), f32(highest - zero), scales.size == 1
-    if alone:
-        scale = scales[0]
-        for j in range(x.size):
-            q = x[j] / scale
-            q = q if q < high else high
-            q = q if q > low else low
-            codes[j] = u8(i32(np.rint(q)) + zero)
-    else:
-        for j in range(x.size):
-            q = x[j] / scales[j]
-            q = q if q < high else high
-            q = q if q > low else low
-            codes[j] = u8(i32(np.rint(q)) + zero)
+def owned_by_none(x):
+    """The same line."""
+    return memory(x)[: x.size]
+
+
+@inner_njit()
+def scaled(x, scales, q):
+    """q = x / scale. scales: one, or one for each number."""
+    j, width, each = 0, lanes(x), scales.size > 1
+    while j + width <= x.size:
+        store(q, j, load(x, j) / (load(scales, j) if each else broadcast(scales[0])))
+        j += width
+    while j < x.size:
+        q[j] = x[j] / scales[j if each else 0]
+        j += 1
+
+
+@inner_njit()
+def rounded(x, scales, zeros, lowest, highest, q):
+    """Codes, in floating point. To add RINT, and to take it away, rounds to whole numbers, ties to even."""
+    j, width, each = 0, lanes(x), scales.size > 1
+    scale, zero = broadcast(scales[0]), broadcast(zeros[0])
+    while j + width <= x.size:
+        if each:
+            scale, zero = load(scales, j), load(zeros, j) if zeros.size > 1 else zero
+        code = smaller(load(x, j) / scale, highest - zero)
+        store(q, j, ((larger(code, lowest - zero) + RINT) - RINT) + zero)
+        j += width
+    while j < x.size:
+        origin = zeros[j if zeros.size > 1 else 0]
+        code = x[j] / scales[j if each else 0]
+        code = code if code < highest - origin else highest - origin
+        code = code if code > lowest - origin else lowest - origin
+        q[j] = ((code + RINT) - RINT) + origin
+        j += 1
+
+
+@inner_njit()
+def narrowed(q, codes):
+    for j in range(q.size):
+        codes[j] = u8(i32(q[j]))
 
 
 @inner_njit()
@@ -233,26 +263,21 @@ def float8_code(q, x, shift, rebias, least, magic, most, nan):
 
 
 @inner_njit()
-def encode_float8(x, scales, shift, rebias, least, magic, most, nan, codes):
-    if scales.size == 1:
-        scale = scales[0]
-        for j in range(x.size):
-            codes[j] = float8_code(x[j] / scale, x[j], shift, rebias, least, magic, most, nan)
-    else:
-        for j in range(x.size):
-            codes[j] = float8_code(x[j] / scales[j], x[j], shift, rebias, least, magic, most, nan)
+def encode_float8(q, x, shift, rebias, least, magic, most, nan, codes):
+    for j in range(q.size):
+        codes[j] = float8_code(q[j], x[j], shift, rebias, least, magic, most, nan)
 
 
 @inner_njit()
-def encode_levels(x, scales, bounds, codes):
-    """All bounds for each number: 15 comparisons without a branch are fewer than a wrong guess of one costs."""
-    one_scale = scales.size == 1
-    for j in range(x.size):
-        q = x[j] / scales[0 if one_scale else j]
-        code = i32(0)
-        for b in range(15):
-            code += i32(q >= bounds[b])
-        codes[j] = u8(code)
+def encode_levels(q, b, codes):
+    """All bounds for each number: 15 comparisons without a branch cost less than four that are guessed wrong."""
+    b0, b1, b2, b3, b4, b5, b6, b7 = b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]
+    b8, b9, b10, b11, b12, b13, b14 = b[8], b[9], b[10], b[11], b[12], b[13], b[14]
+    for j in range(q.size):
+        x = q[j]
+        low = i32(x >= b0) + i32(x >= b1) + i32(x >= b2) + i32(x >= b3) + i32(x >= b4) + i32(x >= b5) + i32(x >= b6)
+        high = i32(x >= b8) + i32(x >= b9) + i32(x >= b10) + i32(x >= b11) + i32(x >= b12) + i32(x >= b13)
+        codes[j] = u8(low + high + i32(x >= b7) + i32(x >= b14))
 
 
 @inner_njit()
@@ -273,39 +298,54 @@ def unpack_pairs(packed, codes):
 
 
 @inner_njit()
-def _encode_piece(form, runs, x, row, first, last, scales, zeros, codes):
-    """The codes of numbers `first` to `last` of a row."""
+def _run_at(runs, row, column, last, scales):
+    """(the run's scale, behind its last scale, where it ends). Runs of one number are taken as one with many scales."""
+    group = column // runs.run
+    of = (row // runs.repeat * runs.groups + group) % scales.size
+    if runs.run == 1:
+        return of, of + last - column, last
+    return of, of + 1, min(last, (group + 1) * runs.run)
+
+
+@inner_njit()
+def _encode_piece(form, runs, x, row, first, last, scales, zeros, q, codes):
+    """The codes of numbers `first` to `last` of a row; x: these numbers."""
     kind, lowest, highest, shift, rebias, least, magic, most, nan, bounds, _ = form
-    line, begin = row // runs.repeat * runs.groups, first
+    begin = first
     while begin < last:
-        group = begin // runs.run
-        of = (line + group) % scales.size
-        end, of_end = min(last, (group + 1) * runs.run), of + 1
-        if runs.run == 1 and zeros.size == 1:  # scales of one number each lie as the numbers do
-            end, of_end = last, of + last - begin
-        source, target = x[row, begin:end], codes[begin - first : end - first]
+        of, of_end, end = _run_at(runs, row, begin, last, scales)
+        source, target, steps = x[begin - first : end - first], q[begin - first : end - first], scales[of:of_end]
         if kind == INTEGERS:
-            encode_integers(source, scales[of:of_end], zeros[of % zeros.size], lowest, highest, target)
-        elif kind == FLOAT8:
-            encode_float8(source, scales[of:of_end], shift, rebias, least, magic, most, nan, target)
+            origins = zeros[of:of_end] if zeros.size > 1 else zeros
+            rounded(source, steps, origins, lowest, highest, target)
         else:
-            encode_levels(source, scales[of:of_end], bounds, target)
+            scaled(source, steps, target)
         begin = end
+    if kind == INTEGERS:
+        narrowed(q, codes)
+    elif kind == FLOAT8:
+        encode_float8(q, x, shift, rebias, least, magic, most, nan, codes)
+    else:
+        encode_levels(q, bounds, codes)
 
 
 @inner_njit()
 def _quantize_task(arguments, task, who):
     form, runs, x, scales, zeros, out, pieces, each = arguments
-    packed, scratch = form[-1], np.empty(PIECE, u8)
+    packed, quotients, scratch = form[-1], np.empty(PIECE, f32), np.empty(PIECE, u8)
+    numbers, bytes, length, width = memory(x), memory(out), x.shape[1], out.shape[1]
+    steps, origins = owned_by_none(scales), owned_by_none(zeros)
     for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
         row, first = piece // pieces, piece % pieces * PIECE
-        last = min(first + PIECE, x.shape[1])
+        last = min(first + PIECE, length)
+        q, source = memory(quotients)[: last - first], numbers[row * length + first : row * length + last]
         if packed:
-            codes = scratch[: last - first]
-            _encode_piece(form, runs, x, row, first, last, scales, zeros, codes)
-            pack_pairs(codes, out[row, first // 2 : (last + 1) // 2])
+            codes = memory(scratch)[: last - first]
+            _encode_piece(form, runs, source, row, first, last, steps, origins, q, codes)
+            pack_pairs(codes, bytes[row * width + first // 2 : row * width + (last + 1) // 2])
         else:
-            _encode_piece(form, runs, x, row, first, last, scales, zeros, out[row, first:last])
+            codes = bytes[row * width + first : row * width + last]
+            _encode_piece(form, runs, source, row, first, last, steps, origins, q, codes)
 
 
 @cached_njit()
@@ -320,7 +360,7 @@ def _constants(form):
     least = f32(2.0 ** (1 - form.bias))
     magic = f32(2.0 ** (1 - form.bias - form.fraction + 23))
     rebias = u32((127 - form.bias) << form.fraction)
-    limits = i32(form.lowest), i32(form.highest)
+    limits = f32(form.lowest), f32(form.highest)
     return (kind_of(form), *limits, i32(shift), rebias, least, magic, f32(form.highest), u32(form.nan), form.bounds,
             form.packed)  # fmt: skip
 
@@ -339,42 +379,43 @@ ROUNDED = "a float8 is rounded in the bits of float32; a vector of numbers at a 
 @on_numbers
 def quantize_vectors(form, runs, x, scales, zeros, out):
     pieces, each, tasks, threads = cut(*x.shape)
-    arguments = _constants(form), runs, x, scales, zeros, out, pieces, each
+    arguments = _constants(form), runs, x, scales, zeros.astype(f32), out, pieces, each
     _quantize_by_team(arguments, tasks, threads, x.size // 2, team.members())
 
 
 @inner_njit()
-def decode_integers(codes, scales, zero, sign, out):
-    if scales.size == 1:
-        scale = scales[0]
+def decode(codes, levels, sign, out):
+    if levels.size:
         for j in range(out.size):
-            out[j] = f32((i32(codes[j]) ^ sign) - sign - zero) * scale
+            out[j] = levels[codes[j]]
     else:
         for j in range(out.size):
-            out[j] = f32((i32(codes[j]) ^ sign) - sign - zero) * scales[j]
+            out[j] = f32((i32(codes[j]) ^ sign) - sign)
 
 
 @inner_njit()
-def decode_levels(codes, scales, levels, out):
-    one_scale = scales.size == 1
-    for j in range(out.size):
-        out[j] = levels[codes[j]] * scales[0 if one_scale else j]
+def unscaled(out, scales, zeros):
+    """out = (out - zero) * scale, in its place. One of each, or one for each number."""
+    j, width, each = 0, lanes(out), scales.size > 1
+    scale, zero = broadcast(scales[0]), broadcast(zeros[0])
+    while j + width <= out.size:
+        if each:
+            scale, zero = load(scales, j), load(zeros, j) if zeros.size > 1 else zero
+        store(out, j, (load(out, j) - zero) * scale)
+        j += width
+    while j < out.size:
+        out[j] = (out[j] - zeros[j if zeros.size > 1 else 0]) * scales[j if each else 0]
+        j += 1
 
 
 @inner_njit()
 def _decode_piece(levels, sign, runs, codes, row, first, last, scales, zeros, out):
-    line, begin = row // runs.repeat * runs.groups, first
+    decode(codes, levels, sign, out)
+    begin = first
     while begin < last:
-        group = begin // runs.run
-        of = (line + group) % scales.size
-        end, of_end = min(last, (group + 1) * runs.run), of + 1
-        if runs.run == 1 and zeros.size == 1:
-            end, of_end = last, of + last - begin
-        source, target = codes[begin - first : end - first], out[row, begin:end]
-        if levels.size:
-            decode_levels(source, scales[of:of_end], levels, target)
-        else:
-            decode_integers(source, scales[of:of_end], zeros[of % zeros.size], sign, target)
+        of, of_end, end = _run_at(runs, row, begin, last, scales)
+        origins = zeros[of:of_end] if zeros.size > 1 else zeros
+        unscaled(out[begin - first : end - first], scales[of:of_end], origins)
         begin = end
 
 
@@ -382,15 +423,19 @@ def _decode_piece(levels, sign, runs, codes, row, first, last, scales, zeros, ou
 def _dequantize_task(arguments, task, who):
     levels, sign, packed, runs, codes, scales, zeros, out, pieces, each = arguments
     scratch = np.empty(PIECE, u8)
+    bytes, numbers, width, length = memory(codes), memory(out), codes.shape[1], out.shape[1]
+    steps, origins = owned_by_none(scales), owned_by_none(zeros)
     for piece in range(task * each, min((task + 1) * each, pieces * out.shape[0])):
         row, first = piece // pieces, piece % pieces * PIECE
-        last = min(first + PIECE, out.shape[1])
+        last = min(first + PIECE, length)
+        target = numbers[row * length + first : row * length + last]
         if packed:
-            here = scratch[: last - first]
-            unpack_pairs(codes[row, first // 2 : (last + 1) // 2], here)
-            _decode_piece(levels, sign, runs, here, row, first, last, scales, zeros, out)
+            here = memory(scratch)[: last - first]
+            unpack_pairs(bytes[row * width + first // 2 : row * width + (last + 1) // 2], here)
+            _decode_piece(levels, sign, runs, here, row, first, last, steps, origins, target)
         else:
-            _decode_piece(levels, sign, runs, codes[row, first:last], row, first, last, scales, zeros, out)
+            here = bytes[row * width + first : row * width + last]
+            _decode_piece(levels, sign, runs, here, row, first, last, steps, origins, target)
 
 
 @cached_njit()
@@ -408,5 +453,16 @@ def _dequantize_by_team(arguments, tasks, threads, least, team):
 @on_codes
 def dequantize_vectors(form, runs, codes, scales, zeros, out):
     pieces, each, tasks, threads = cut(*out.shape)
-    arguments = form.levels, i32(_sign_bit(form)), form.packed, runs, codes, scales, zeros, out, pieces, each
+    arguments = (
+        form.levels,
+        i32(_sign_bit(form)),
+        form.packed,
+        runs,
+        codes,
+        scales,
+        zeros.astype(f32),
+        out,
+        pieces,
+        each,
+    )
     _dequantize_by_team(arguments, tasks, threads, out.size // 2, team.members())

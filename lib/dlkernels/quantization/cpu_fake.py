@@ -14,6 +14,7 @@ from ..host import plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from .cpu_codes import PIECE, _spread, cut, matrix
 
@@ -55,16 +56,18 @@ def round_line(x, scale, low, high, out):
 @inner_njit()
 def _round_task(arguments, task, who):
     runs, least, most, scales, zeros, x, out, pieces, each = arguments
-    real = x.dtype.type
+    real, length = x.dtype.type, x.shape[1]
+    numbers, results = memory(x), memory(out)
     for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
         row, begin = piece // pieces, piece % pieces * PIECE
-        last = min(begin + PIECE, x.shape[1])
+        last = min(begin + PIECE, length)
         while begin < last:
             group = begin // runs.run
             of = (row // runs.repeat * runs.groups + group) % scales.size
             end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
             low, high = real(least - zero), real(most - zero)
-            round_line(x[row, begin:end], scales[of], low, high, out[row, begin:end])
+            here = slice(row * length + begin, row * length + end)
+            round_line(numbers[here], scales[of], low, high, results[here])
             begin = end
 
 
@@ -101,16 +104,18 @@ def pass_line(x, grad, scale, low, high, out):
 @inner_njit()
 def _pass_task(arguments, task, who):
     runs, least, most, scales, zeros, x, grad, out, pieces, each = arguments
-    real = x.dtype.type
+    real, length = x.dtype.type, x.shape[1]
+    numbers, results = memory(x), memory(out)
     for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
         row, begin = piece // pieces, piece % pieces * PIECE
-        last = min(begin + PIECE, x.shape[1])
+        last = min(begin + PIECE, length)
         while begin < last:
             group = begin // runs.run
             of = (row // runs.repeat * runs.groups + group) % scales.size
             end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
             low, high = real(least - zero), real(most - zero)
-            pass_line(x[row, begin:end], grad[row, begin:end], scales[of], low, high, out[row, begin:end])
+            here = slice(row * length + begin, row * length + end)
+            pass_line(numbers[here], memory(grad)[here], scales[of], low, high, results[here])
             begin = end
 
 

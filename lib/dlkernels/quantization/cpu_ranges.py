@@ -15,6 +15,7 @@ from ..implementations import implementation
 from ..simd import broadcast, lanes, load, maximum, minimum, reduce_max, store
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from .cpu_codes import ALONE, matrix
 from .formats import FORMATS
@@ -120,21 +121,23 @@ def extend(x, low, high):
 @inner_njit()
 def _some_pieces(arguments, task, who):
     runs, x, lows, highs, pieces = arguments
-    low, high = lows[task], highs[task]
-    total = pieces * x.shape[0]
+    count, length, total = lows.shape[1], x.shape[1], pieces * x.shape[0]
+    here, numbers = slice(task * count, (task + 1) * count), memory(x)
+    low, high = memory(lows)[here], memory(highs)[here]
     for piece in range(task * total // len(lows), (task + 1) * total // len(lows)):
         row, begin = piece // pieces, piece % pieces * PIECE
-        last = min(begin + PIECE, x.shape[1])
+        last = min(begin + PIECE, length)
         while begin < last:
             group = begin // runs.run
             of = (row * runs.groups + group) % low.size
             end = min(last, (group + 1) * runs.run)
             if runs.run == 1:
                 end = last
-                here = slice(of, of + end - begin)
-                extend(x[row, begin:end], low[here], high[here])
+                columns = slice(of, of + end - begin)
+                extend(numbers[row * length + begin : row * length + end], low[columns], high[columns])
             else:
-                low[of], high[of] = least_and_largest(x[row, begin:end], low[of], high[of])
+                line = numbers[row * length + begin : row * length + end]
+                low[of], high[of] = least_and_largest(line, low[of], high[of])
             begin = end
 
 
