@@ -13,6 +13,7 @@ runs.py           which scale belongs to which numbers                       exa
 cpu_codes.py      quantize and dequantize on the CPU                         gpu_codes.py   on a GPU
 cpu_ranges.py     choose_qparams: scale and zero point of a range            gpu_ranges.py
 cpu_fake.py       fake_quantize and its straight-through backward            gpu_fake.py
+cpu_int4.py       linear_int4: a layer whose weight has four bits            gpu_int4.py
 """
 
 import numbers
@@ -204,7 +205,48 @@ def _prepare_fake_quantize_backward(
     return *checked, input, grad, _empty(tuple(input.shape), input.dtype, input)
 
 
-from . import cpu_codes, cpu_fake, cpu_ranges  # noqa: E402, F401
+# ---- layers whose weights have few bits ------------------------------------------------------------------------------
+
+
+def _check_layer(input, weight, bias, width):
+    """The shape of the layer's result. width: of a row of weight, for so many inputs."""
+    float_array("input", input, (FLOAT32,))
+    given = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
+    one_place(**given)
+    if input.ndim < 1 or weight.ndim != 2 or weight.shape[1] != width(input.shape[-1]):
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)} and input has shape {tuple(input.shape)}; expected input of shape "
+            "(..., in) and weight of shape (out, in), where two codes of four bits are one byte."
+        )
+    if bias is not None:
+        float_array("bias", bias, (FLOAT32,))
+        if tuple(bias.shape) != tuple(weight.shape[:1]):
+            raise ValueError(f"bias has shape {tuple(bias.shape)}; expected {tuple(weight.shape[:1])}.")
+    return (*input.shape[:-1], weight.shape[0])
+
+
+@operation(
+    "linear_int4",
+    reference.linear_int4,
+    examples.LINEAR_INT4,
+    no_backward="its weight is codes; linear of what dequantize makes of them has one",
+)
+def _prepare_linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    float_array("weight", weight, (CODES[1],))
+    shape, form = _check_layer(input, weight, bias, FORMATS["int4"].width), FORMATS["int4"]
+    length = input.shape[-1]
+    if group_size is None:
+        group_size = max(length + length % 2, 2)
+    elif _whole("group_size", group_size, 2) % 2:
+        raise ValueError(f"group_size is {group_size}; expected an even number: two codes share a byte, and a scale.")
+    wanted = (weight.shape[0], length)
+    float_array("scale", scale, (FLOAT32,))
+    scale, zero = _steps(scale, zero_point, wanted, None, group_size, _ends(form), input=input)
+    zero = None if zero_point is None else zero
+    return group_size, bias, input, weight, scale, zero, _empty(shape, FLOAT32, input)
+
+
+from . import cpu_codes, cpu_fake, cpu_int4, cpu_ranges  # noqa: E402, F401
 
 # ---- what is called -------------------------------------------------------------------------------------------------
 
@@ -266,3 +308,14 @@ def fake_quantize_backward(
     Leonard and Courville, Estimating or propagating gradients through stochastic neurons, 2013).
     """
     return call("fake_quantize_backward", grad, input, scale, zero_point, quant_min, quant_max, axis, group_size)
+
+
+def linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    """input W^T + bias, where W = dequantize(weight, scale, zero_point, "int4", group_size=group_size) is never stored.
+
+    input: (..., in), float32; for few rows, as when a language model writes one word after the other. weight: (out,
+    ceil(in / 2)), uint8, two codes from -8 to 7 in a byte, the even one low. scale: (out, ceil(in / group_size)), float32.
+    zero_point: int32, of the shape of scale, or None for 0. group_size: how many neighbours have a scale, even; None: all
+    of a row. bias: (out,) or None. A new array (..., out), float32.
+    """
+    return call("linear_int4", input, weight, scale, zero_point, bias, group_size)

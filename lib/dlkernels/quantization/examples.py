@@ -186,3 +186,78 @@ def _fake_gradient_error(arguments, expected, eps):
 FAKE_QUANTIZE_BACKWARD = Examples(
     _fake_gradient_arguments, _fake_gradient_error, SHAPES, LARGE, TIMED, seeds=len(FAKE)
 )  # fmt: skip
+
+
+# ---- layers: a size is (..., out, in), the input (..., in) -----------------------------------------------------------
+
+# One, less than a vector of bytes, groups with a rest, an odd number of inputs, rows that are not the last four.
+LAYERS = (
+    (1, 1, 1),
+    (2, 5, 7),
+    (3, 9, 40),
+    (1, 17, 130),
+    (2, 4, 96),
+    (2, 3, 6, 33),
+    (2, 2),
+    (0, 3, 4),
+    (2, 0, 4),
+    (2, 3, 0),
+)
+LARGE_LAYERS = ((1, 515, 301), (3, 40, 1100), (2, 70, 1025), (1, 1, 70_001), (2, 5, 64, 320))
+TIMED_LAYERS = ((1, 1024, 1024), (1, 4096, 4096), (4, 4096, 4096))
+
+
+def _layer(draw, shape):
+    """(input, out, in, bias or None)."""
+    *rows, outputs, length = shape
+    bias = draw.array(outputs) if draw.seed % 2 else None
+    return draw.array(*rows, length), outputs, length, bias
+
+
+def _bytes(draw, shape, length):
+    """Packed codes, of a row of that length."""
+    bits = np.asarray(draw.random.integers(0, 256, shape, np.uint8))
+    if length % 2:
+        bits[..., -1:] &= 15
+    return Draw("float32", draw.layout)._laid_out(shape, lambda shape: _filled(shape, bits))
+
+
+INT4 = [(group, affine) for affine in (False, True) for group in (None, 6, 32, 64)]
+
+
+def _int4_arguments(draw, *shape):
+    group, affine = INT4[draw.seed // 2 % len(INT4)]
+    input, outputs, length, bias = _layer(draw, shape)
+    weight = _bytes(draw, (outputs, (length + 1) // 2), length)
+    wanted = scales_shape((outputs, length), None, group or max(length + length % 2, 2))
+    scale = np.asarray(draw.random.uniform(0.01, 0.2, wanted), np.float32)
+    zero = draw.random.integers(-8, 7, wanted, np.int32, endpoint=True) if affine else None
+    return input, weight, scale, zero, bias, group
+
+
+def _sum_error(input, weight, bias, more=0):
+    """Of a sum of rounded products, whatever the order of the additions (Higham, section 3.5)."""
+    x, w = np.abs(np.asarray(input, np.float64)), np.abs(weight)
+    x = np.where(np.isfinite(x), x, 0)
+    size = x @ w.T + (0 if bias is None else np.abs(np.asarray(bias, np.float64)))
+    return (x.shape[-1] + 6 + more) * np.finfo(np.float32).eps * size
+
+
+def _int4_error(arguments, expected, eps):
+    """Codes and zero points are multiplied by inputs apart: the sum is of both."""
+    input, weight, scale, zero, bias, group = arguments
+    length = np.shape(input)[-1]
+    rest = {"group_size": group or max(length + length % 2, 2), "length": length}
+    numbers = np.abs(reference.dequantize(weight, scale, None, "int4", **rest))
+    if zero is not None:
+        numbers = numbers + np.abs(
+            reference.spread(scale * np.float64(zero), (len(weight), length), None, rest["group_size"])
+        )
+    bias = None if bias is None else np.where(np.isfinite(bias), bias, 0)
+    return _sum_error(input, numbers, bias)
+
+
+LINEAR_INT4 = Examples(
+    _int4_arguments, _int4_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, dtypes=("float32",), values=("normal", "tiny"),
+    seeds=2 * len(INT4),
+)  # fmt: skip

@@ -6,6 +6,7 @@ dequantize        scale * (number of the code - zero point)
 choose_qparams    the scale, and zero point, with which the least and the largest number just fit. 0 always has a code
 fake_quantize     dequantize(quantize(x)), in floating point; as PyTorch's, it takes the lowest code of no number
 fake_quantize_backward    straight through (Bengio and others 2013): what arrives, where no end was passed, else 0
+linear_int4       input W^T + bias, where W is dequantized: of codes of four bits
 
 A scale belongs to all numbers, to those of an index of `axis`, or to `group_size` neighbours of the last axis.
 """
@@ -117,3 +118,10 @@ def not_clipped(input, scale, zero_point=None, quant_min=-128, quant_max=127, ax
     rest = np.shape(input), axis, group_size
     zero, step = _zeros(zero_point, *rest), _double(spread(scale, *rest))
     return np.clip(_double(input), (quant_min - 0.5 - zero) * step, (quant_max + 0.5 - zero) * step)
+
+
+def linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    length = np.shape(input)[-1]
+    group_size = group_size or max(length + length % 2, 2)
+    numbers = dequantize(weight, scale, zero_point, "int4", group_size=group_size, length=length)
+    return _double(input) @ numbers.T + (0 if bias is None else _double(bias))
