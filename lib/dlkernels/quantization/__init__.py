@@ -246,7 +246,16 @@ def _prepare_linear_int4(input, weight, scale, zero_point=None, bias=None, group
     return group_size, bias, input, weight, scale, zero, _empty(shape, FLOAT32, input)
 
 
-from . import cpu_codes, cpu_fake, cpu_int4, cpu_ranges  # noqa: E402, F401
+from . import (  # noqa: E402
+    cpu_codes,  # noqa: F401
+    cpu_fake,  # noqa: F401
+    cpu_int4,  # noqa: F401
+    cpu_ranges,  # noqa: F401
+    gpu_codes,  # noqa: F401
+    gpu_fake,  # noqa: F401
+    gpu_int4,  # noqa: F401
+    gpu_ranges,  # noqa: F401
+)
 
 # ---- what is called -------------------------------------------------------------------------------------------------
 
@@ -313,9 +322,10 @@ def fake_quantize_backward(
 def linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
     """input W^T + bias, where W = dequantize(weight, scale, zero_point, "int4", group_size=group_size) is never stored.
 
-    input: (..., in), float32; for few rows, as when a language model writes one word after the other. weight: (out,
-    ceil(in / 2)), uint8, two codes from -8 to 7 in a byte, the even one low. scale: (out, ceil(in / group_size)), float32.
-    zero_point: int32, of the shape of scale, or None for 0. group_size: how many neighbours have a scale, even; None: all
-    of a row. bias: (out,) or None. A new array (..., out), float32.
+    input: (..., in), float32; for few rows, as when a language model writes one word after the other.
+    weight: (out, ceil(in / 2)), uint8, two codes from -8 to 7 in a byte, the even one low.
+    scale: (out, ceil(in / group_size)), float32. zero_point: int32, of the shape of scale, or None for 0.
+    group_size: how many neighbours have a scale, even; None: all of a row. bias: (out,) or None.
+    A new array (..., out), float32.
     """
     return call("linear_int4", input, weight, scale, zero_point, bias, group_size)

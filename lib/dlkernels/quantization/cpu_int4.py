@@ -3,8 +3,8 @@
 The ladder of linear_int4          what the rung adds
     linear_int4_numpy      NumPy: the whole weight as float32, then a product
     linear_int4_compiled   numba: a number is made of its four bits where it is multiplied; no float32 weight anywhere
-    linear_int4_vectors    a vector of bytes is two vectors of numbers: the input is sorted into even and odd numbers first,
-                           so that none has to move; four outputs for each load of the input; all cores
+    linear_int4_vectors    a vector of bytes is two vectors of numbers: the input is parted into even and odd numbers
+                           first, so that none has to move; four outputs for each load of the input; all cores
 
 One row of input uses each weight once: the time is that of loading them. Four bits and a scale for each group are an
 eighth of float32's bytes and a little more. With many rows of input, `linear` of a dequantized weight is faster.
@@ -32,7 +32,7 @@ f32, i32, i8, u8 = np.float32, np.int32, np.int8, np.uint8
 
 
 def on_rows(rung):
-    """Let `rung(x (rows, in), weight, scale, zeros or None, group, out (rows, out))` take inputs of any shape; add the bias."""
+    """Let `rung(x (rows, in), weight, scale, zeros or None, group, out (rows, out))` take any shape; add the bias."""
 
     @functools.wraps(rung)
     def whole(group, bias, input, weight, scale, zero, out):
@@ -104,7 +104,7 @@ def _byte(x, at, odd, byte):
 
 @inner_njit()
 def four_outputs(x, odd, weight, width, scale, zeros, sums, groups, o, bytes_of_group, out):
-    """out[o] ... out[o + 3] for one row of input. x: its even numbers, from `odd` on the odd ones; sums: of each group."""
+    """out[o] ... out[o + 3] of a row of input. x: its even numbers, from `odd` on the odd ones; sums: of each group."""
     lanes_of = lanes(x)
     a0 = a1 = a2 = a3 = broadcast(f32(0))
     b0 = b1 = b2 = b3 = f32(0)
