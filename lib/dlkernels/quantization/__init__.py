@@ -270,9 +270,9 @@ def quantize(input, scale, zero_point=None, dtype="int8", axis=None, group_size=
     A new array: int8 for "int8", else uint8; of four bits (..., ceil(n / 2)), two codes in a byte, the even one low.
 
     As torch.quantize_per_tensor and quantize_per_channel, but that input is divided by scale, not multiplied by its
-    reciprocal: the nearest code, always. NaN becomes the highest code, as with quantize_per_tensor
-    (quantize_per_channel makes 0 of it); of a float8 its NaN, with its sign; of nf4 code 0. Infinities become the ends,
-    also of "e5m2".
+    reciprocal, and that an odd zero point does not change where ties go (theirs is added before they round). NaN becomes
+    the highest code, as with quantize_per_tensor (quantize_per_channel makes 0 of it); of a float8 its NaN, with its sign;
+    of nf4 code 0. Infinities become the ends, also of "e5m2".
     """
     return call("quantize", input, scale, zero_point, dtype, axis, group_size)
 
