@@ -177,6 +177,9 @@ def sum_windows(x, groups, q, g, rests):
 def find_runs(first, rows, wide, pitch, runs):
     """Where the tile of WIDTH places from `first` on holds results: runs[k] = (lane, how many, first result). Returns k."""
     count, lane = 0, 0
+    if pitch == wide:
+        runs[0, 0], runs[0, 1], runs[0, 2] = 0, min(WIDTH, rows * wide - first), first
+        return 1
     while lane < WIDTH:
         y, z = (first + lane) // pitch, (first + lane) % pitch
         if y >= rows:
@@ -189,37 +192,33 @@ def find_runs(first, rows, wide, pitch, runs):
     return count
 
 
+@inner_njit()
+def take_rests(sums, zero, rests, first, runs, count):
+    """What the zero point of a weight adds is taken from a row of a tile. first: the result at which the band begins."""
+    for k in range(count):
+        lane, length, result = runs[k, 0], runs[k, 1], runs[k, 2]
+        for c in range(length):
+            sums[lane + c] -= zero * rests[first + result + c]
+
+
 def _fused(instruction):
     """The kernel for processors with the instruction, or without it."""
     many, one = (channels_by_pixels(rows, instruction) for rows in (ROWS, 1))
 
     @inner_njit()
-    def put_channel(sums, o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line):
-        """A row of a tile into channel o of the picture; `to`: its first result of the band."""
-        start, factor, add = numbers
-        if zeros[o] != 0:
-            window = (picture * rests.shape[1] + group) * rests.shape[2] + to[1]
-            flat = rests.reshape(rests.size)
-            for k in range(count):
-                for lane in range(runs[k, 1]):
-                    sums[runs[k, 0] + lane] -= zeros[o] * flat[window + runs[k, 2] + lane]
-        put_line(sums, corrections[o], start[o], factor[o], add[o], q.low, q.high, q.output_zero, line)
-        for k in range(count):
-            copy_elements(results, to[0] + runs[k, 2], line, runs[k, 0], runs[k, 1])
-
-    @inner_njit()
     def task(arguments, task, who):
         pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts = arguments
-        (outs, high, wide), (ins, kernel_x, rows, flip, pad) = extents[3:], sizes
+        (outs, high, wide), (ins, rows, flip, pad) = extents[3:], sizes
+        start, factor, add = numbers
         part, band = task % parts, task // parts
         picture, top = band // p.bands, band % p.bands * p.rows
         height, each = min(p.rows, high - top), outs // g.groups
         panels = (each + rows - 1) // rows  # of a group
         begin, end = part * g.groups * panels // parts, (part + 1) * g.groups * panels // parts
         sums, line = np.empty((ROWS, WIDTH), np.int32), np.empty(WIDTH, results.dtype)
-        runs, mine = np.empty((WIDTH, 3), np.int64), who * p.own
+        runs, row, mine = np.empty((WIDTH, 3), np.int64), np.empty(p.row, np.uint8), who * p.own
         for group in range(begin // panels, (end + panels - 1) // panels):
-            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, kernel_x, flip, pad, work, mine)
+            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, flip, pad, row, work, mine)
             first_panel, last_panel = max(begin - group * panels, 0), min(end - group * panels, panels)
             for first in range(0, (height - 1) * p.pitch + wide, WIDTH):
                 count = find_runs(first, height, wide, p.pitch, runs)
@@ -231,10 +230,14 @@ def _fused(instruction):
                         many(sums, work, mine + first, steps, words, at)
                     for r in range(min(rows, each - panel * rows)):
                         o = group * each + panel * rows + r
-                        to = (picture * outs + o) * high * wide + top * wide, top * wide
-                        put_channel(
-                            sums[r], o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line
+                        if zeros[o] != 0:
+                            take_rests(sums[r], zeros[o], rests[picture, group], top * wide, runs, count)
+                        put_line(
+                            sums[r], corrections[o], start[o], factor[o], add[o], q.low, q.high, q.output_zero, line
                         )
+                        to = ((picture * outs + o) * high + top) * wide
+                        for k in range(count):
+                            copy_elements(results, to + runs[k, 2], line, runs[k, 0], runs[k, 1])
 
     @cached_njit()
     def convolve_fused(
@@ -267,7 +270,7 @@ def fused(kernel, x, weight, zeros, numbers, q, g, out):
     if zeros is not None:
         sum_windows(x, g.groups, q, g, rests.reshape(pictures, g.groups, high, wide))
     extents = *x.shape[1:], outs, high, wide
-    sizes = codes.shape[1], g.kernel_x, rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
+    sizes = codes.shape[1], rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
     kernel(
         x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), no_zeros(outs, zeros), rests,
         q.input_zero * layer.sums, numbers, q, g, p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own),

@@ -136,20 +136,6 @@ def linear_int8_product(x, weight, zeros, numbers, q, out):
 # ---- fused ---------------------------------------------------------------------------------------------------------
 
 
-@inner_njit()
-def put_tile(sums, rows, columns, zeros, rests, corrections, numbers, q, out, top, left):
-    start, factor, add = numbers
-    end = left + columns
-    of_panel = start[left:end], factor[left:end], add[left:end]
-    for r in range(rows):
-        if rests[top + r] != 0:
-            for c in range(columns):
-                sums[r, c] -= zeros[left + c] * rests[top + r]
-        put_row(
-            sums[r], columns, corrections[left:end], *of_panel, q.low, q.high, q.output_zero, out[top + r], left
-        )  # fmt: skip
-
-
 def _fused(instruction):
     """The kernel for processors with the instruction, or without it."""
     tall, low, one = (rows_by_panel(rows, instruction) for rows in (ROWS, LOW_ROWS, 1))
@@ -157,7 +143,7 @@ def _fused(instruction):
     @inner_njit()
     def task(arguments, task, who):
         x, pitch, words, steps, zeros, rests, corrections, numbers, q, out, down, across = arguments
-        (m, n), line = out.shape, x
+        (m, n), results, (start, factor, add) = out.shape, out.reshape(out.size), numbers
         i, j = task // across, task % across
         first, last = i * m // down, (i + 1) * m // down
         panels = (n + WIDTH - 1) // WIDTH
@@ -170,15 +156,22 @@ def _fused(instruction):
                 if last - first >= ROWS:  # the last tile is moved up: some rows are computed twice, none is guarded
                     rows = ROWS
                     top = min(top, last - ROWS)
-                    tall(sums, line, top * pitch, pitch, words, at, steps)
+                    tall(sums, x, top * pitch, pitch, words, at, steps)
                 elif last - first >= LOW_ROWS:
                     rows = LOW_ROWS
                     top = min(top, last - LOW_ROWS)
-                    low(sums, line, top * pitch, pitch, words, at, steps)
+                    low(sums, x, top * pitch, pitch, words, at, steps)
                 else:
                     rows = 1
-                    one(sums, line, top * pitch, pitch, words, at, steps)
-                put_tile(sums, rows, columns, zeros, rests, corrections, numbers, q, out, top, left)
+                    one(sums, x, top * pitch, pitch, words, at, steps)
+                for r in range(rows):
+                    if rests[top + r] != 0:
+                        for c in range(columns):
+                            sums[r, c] -= zeros[left + c] * rests[top + r]
+                    put_row(
+                        sums[r], columns, corrections, start, factor, add, left, q.low, q.high, q.output_zero, results,
+                        (top + r) * n + left,
+                    )  # fmt: skip
                 top += rows
 
     @cached_njit()

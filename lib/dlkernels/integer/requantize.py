@@ -34,12 +34,14 @@ def _put(out, at, value, zero):
 
 
 @inner_njit()
-def put_row(sums, count, corrections, start, factor, add, low, high, zero, out, at):
-    """A row of results: a channel in each lane. corrections: what is to be taken from each sum."""
-    for c in range(count):
-        total = np.float32(np.int32(sums[c] - corrections[c]))
-        value = (total + start[c]) * factor[c] + add[c]
-        put(out, at + c, min(max(value, low), high), zero)
+def put_row(sums, count, corrections, start, factor, add, first, low, high, zero, out, at):
+    """out[at : at + count], a channel in each lane, from channel `first` on. corrections: to be taken from each sum."""
+    end = first + count
+    corrections, start, factor, add = corrections[first:end], start[first:end], factor[first:end], add[first:end]
+    row = out[at : at + count]
+    for c in range(row.size):
+        value = (np.float32(np.int32(sums[c] - corrections[c])) + start[c]) * factor[c] + add[c]
+        put(row, c, min(max(value, low), high), zero)
 
 
 @inner_njit()
