@@ -13,12 +13,14 @@ codes.py       scales, zero points, how many terms fit    packed.py      weights
 
 cpu            words.py (four products in each lane: vpdpbusd, and what stands in for it), requantize.py (from sums to
                codes), cpu_linear.py, cpu_conv2d.py (the ladders), planes.py (pictures as planes of words)
-gpu            dp4a.py (the instruction, and its stand-in), gpu_linear.py, gpu_conv2d.py (the ladders)
+gpu            dp4a.py (the instruction, and what stands in for it), gpu_results.py (from sums to codes), gpu_linear.py,
+               gpu_conv2d.py (the ladders)
 
 After Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference (CVPR
 2018), and Khudia et al., FBGEMM: Enabling High-Performance Low-Precision Deep Learning Inference (2021).
 """
 
+import functools
 import numbers
 
 import numpy as np
@@ -76,8 +78,6 @@ def _scale(name, value):
 def _prepare_numbers(input, channels, terms, input_scale, input_zero, scale, zeros, output_scale, output_zero, activation):
     """(scale and zero point for each channel, or None for zeros; the `Quantizer`; the result's dtype)."""
     dtype, there = input.dtype, is_device_array(input)
-    if activation not in (None, "relu"):
-        raise ValueError(f"activation is {activation!r}; expected None or 'relu'.")
     if isinstance(scale, numbers.Real):
         scale = _scale("weight_scale", scale)
         scale = constant(channels, float(scale)) if there else np.full(channels, scale)
@@ -93,13 +93,24 @@ def _prepare_numbers(input, channels, terms, input_scale, input_zero, scale, zer
             f"each result is the sum of {terms} products, which might exceed 32 bits; expected at most "
             f"{longest(zeros is not None)}{' where the weight has zero points' if zeros is not None else ''}."
         )
+    given = dtype, input_scale, input_zero, output_scale, output_zero, activation
+    try:
+        q = _quantizer(*given)
+    except TypeError:  # in words, also of what no cache can keep
+        q = _quantizer.__wrapped__(*given)
+    return scale, zeros, q, FLOAT32 if output_scale is None else dtype
+
+
+@functools.lru_cache(maxsize=256, typed=True)  # a layer that is called again need not be checked again
+def _quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation):
+    if activation not in (None, "relu"):
+        raise ValueError(f"activation is {activation!r}; expected None or 'relu'.")
     input_scale = _scale("input_scale", input_scale)
     input_zero = _zero_point("input_zero_point", input_zero, dtype)
     if output_scale is not None:
         output_scale = _scale("output_scale", output_scale)
         output_zero = _zero_point("output_zero_point", output_zero, dtype)
-    q = quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation)
-    return scale, zeros, q, FLOAT32 if output_scale is None else dtype
+    return quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation)
 
 
 def _result(input, shape, dtype):
