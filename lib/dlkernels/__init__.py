@@ -60,6 +60,9 @@ FOLDERS = {
         choose_qparams dequantize fake_quantize fake_quantize_backward linear_codebook linear_hashed
         linear_hashed_backward linear_int4 linear_low_rank quantize
     """,
+    "integer": """
+        PackedWeight conv2d_int8 linear_int8
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
