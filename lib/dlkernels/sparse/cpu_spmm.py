@@ -320,7 +320,7 @@ def _gradients_loop(crow_indices, col_indices, grad, values, dense, of_values, o
     adds="numba: an entry's gradient is a product of two rows; the dense matrix's is added row by row",
 )
 def spmm_backward_loop(crow_indices, col_indices, grad, values, dense):
-    of_values, of_dense = new(values.size, values.dtype), aligned_zeros(dense.shape, values.dtype)
+    of_values, of_dense = new((values.size,), values.dtype), aligned_zeros(dense.shape, values.dtype)
     indices = (plain(np.asarray(x, np.int64)) for x in (crow_indices, col_indices))
     _gradients_loop(*indices, *map(plain, (grad, values, dense)), of_values, of_dense)
     return of_values, of_dense
@@ -386,7 +386,7 @@ def transpose(crow_indices, col_indices, values, columns):
 )
 def spmm_backward_team(crow_indices, col_indices, grad, values, dense):
     crow_indices, col_indices, grad, values, dense = map(plain, (crow_indices, col_indices, grad, values, dense))
-    of_values = new(values.size, values.dtype)
+    of_values = new((values.size,), values.dtype)
     work = values.size * dense.shape[1]
     tasks = min(max(1, work // WORK), MOST)
     _values_shared(

@@ -47,7 +47,7 @@ def on_lines(rung):
 
     @functools.wraps(rung)
     def whole(crow_indices, col_indices, values, input):
-        out = new(len(crow_indices) - 1, values.dtype)
+        out = new((len(crow_indices) - 1,), values.dtype)
         indices = (plain(np.asarray(x, np.int64)) for x in (crow_indices, col_indices))
         rung(*indices, plain(values), plain(input), out)
         return out
@@ -252,7 +252,7 @@ def _shared(crow_indices, col_indices, values, x, out, tasks, threads, least, te
 
 def multiply(crow_indices, col_indices, values, x):
     """The product of contiguous arrays, or None where an index is wrong."""
-    out = new(crow_indices.size - 1, values.dtype)
+    out = new((crow_indices.size - 1,), values.dtype)
     steps = out.size + values.size
     fine = _shared(crow_indices, col_indices, values, x, out, *tasks_for(steps), steps // 4, team.members())
     return out if fine else None

@@ -124,7 +124,7 @@ def row_on_path(ends, first, rows, entries, diagonal):
 def merge_kernel(crow_indices, col_indices, values, x, out, carry_rows, carries):
     """Each block walks TILE steps of the path. What belongs to a row that it does not end is its carry."""
     products = cuda.shared.array(TILE, f32)
-    ends = cuda.shared.array(TILE + 1, i64)
+    ends = cuda.shared.array(TILE, i64)
     sums = cuda.shared.array(THREADS, f32)
     last_rows = cuda.shared.array(THREADS, i64)
     corners = cuda.shared.array(2, i64)

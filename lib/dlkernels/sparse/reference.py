@@ -79,9 +79,9 @@ def bsr_mm(crow_indices, col_indices, values, dense):
     values, dense = _double(values), _double(dense)
     _, height, width = values.shape
     out = np.zeros((len(crow_indices) - 1, height, dense.shape[1]))
-    strips = dense.reshape(-1, width, dense.shape[1])
+    strips = dense.reshape(len(dense) // width, width, dense.shape[1])
     np.add.at(out, rows_of(crow_indices), values @ strips[np.asarray(col_indices)])
-    return out.reshape(-1, dense.shape[1])
+    return out.reshape(len(out) * height, dense.shape[1])
 
 
 # ---- two of four -----------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def to_2_4(dense):
     fours = dense.reshape(rows, columns // 4, 4)
     order = np.argsort(-size_of(fours), axis=-1, kind="stable")  # of equals, the first ones
     kept = np.sort(order[..., :2], axis=-1)
-    values = np.take_along_axis(fours, kept, -1).reshape(rows, -1)
+    values = np.take_along_axis(fours, kept, -1).reshape(rows, columns // 2)
     codes = (kept[..., 0] | kept[..., 1] << 2).astype(np.uint8)
     codes = np.pad(codes, ((0, 0), (0, codes.shape[1] % 2)))
     return values, codes[:, ::2] | codes[:, 1::2] << 4
@@ -111,7 +111,7 @@ def columns_of(indices, kept):
     """The column of each of `kept` values in a row."""
     bits = np.asarray(indices)[:, :, None] >> np.array([0, 2, 4, 6], np.uint8) & 3
     slots = np.arange(kept)
-    return bits.reshape(len(indices), -1)[:, :kept].astype(np.int64) + slots // 2 * 4
+    return bits.reshape(len(indices), 4 * bits.shape[1])[:, :kept].astype(np.int64) + slots // 2 * 4
 
 
 def from_2_4(values, indices):
