@@ -9,6 +9,8 @@ demands of each tensor.
 import numbers
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from ..arguments import float_array, one_place, same
 from ..device import is_device_array
@@ -16,8 +18,29 @@ from ..host import plain
 from ..indices import checked_indices
 from ..layouts import as_host, contiguous
 from ..simd.cache import cached_njit
+from ..simd.inner import INNER, inner_njit
 
 FINE, FIRST, FALLS, LAST, OUTSIDE, UNSORTED, TWICE = range(7)
+
+
+def unsigned(index):
+    """The index as a number without a sign: numba then asks of none whether it counts from the end."""
+    return index
+
+
+@overload(unsigned, jit_options=INNER)
+def _unsigned(index):
+    kind = np.uint32 if index == types.int32 else np.uint64
+    return lambda index: kind(index)
+
+
+@inner_njit()
+def columns_are_there(col_indices, begin, end, columns):
+    """One pass of vectors over indices: a tenth of the time of a product with a vector."""
+    largest = unsigned(col_indices.dtype.type(0))  # a negative one is larger than any
+    for k in range(np.uint64(begin), np.uint64(end)):
+        largest = max(largest, unsigned(col_indices[k]))
+    return begin == end or np.uint64(largest) < np.uint64(columns)
 
 
 @cached_njit()
@@ -31,10 +54,7 @@ def _first_wrong(crow_indices, col_indices, columns, canonical):
             return FALLS, i + 1
     if crow_indices[rows] != stored:
         return LAST, rows
-    largest = np.uint64(0)  # a negative one is larger than any
-    for k in range(stored):
-        largest = max(largest, np.uint64(col_indices[k]))
-    if stored and largest >= np.uint64(columns):
+    if not columns_are_there(col_indices, 0, stored, columns):
         for k in range(stored):
             if np.uint64(col_indices[k]) >= np.uint64(columns):
                 return OUTSIDE, k
