@@ -207,14 +207,18 @@ def _one_vector(col_indices, values, dense, stride, begin, end, at, out, to):
 
 
 @inner_njit(forceinline=True)
-def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, to, small):
+def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, to, small, limit):
     """out[to : to + width] = the entries begin to end - 1, each times dense[column * stride + at ... + width].
 
     dense, out: lines of memory. The last columns are done by a vector that begins earlier. What is less than a vector
-    is taken out of one that is loaded in whole, by way of `small`, a line of a vector.
+    is part of one that is loaded in whole, and stored in whole where it ends before `limit`: the rows that come next are
+    written later. Else it is taken out of `small`, a line of a vector.
     """
     lane, j = lanes(dense), 0
     if width < lane:
+        if to + lane <= limit:
+            _one_vector(col_indices, values, dense, stride, begin, end, at, out, to)
+            return
         _one_vector(col_indices, values, dense, stride, begin, end, at, small, 0)
         while j < width:
             out[to + j] = small[j]
@@ -255,7 +259,8 @@ def _part(arguments, task, who):
         here = i < last_row  # the row ends here; the last one is carried out
         end = np.int64(ends[i + 1]) if here else last_entry
         line, to = (target, i * width + left) if here else (rest, part * width + left)
-        sum_entries(columns, numbers, source, stride, entry, end, at, right - left, line, to, small)
+        limit = last_row * width if here else 0
+        sum_entries(columns, numbers, source, stride, entry, end, at, right - left, line, to, small, limit)
         entry = end
     carry_rows[part] = last_row
 
