@@ -2,6 +2,7 @@
 matrix costs each rung of a GPU, the instruction for two of four, and that wrong rungs are noticed."""
 
 import functools
+import itertools
 
 import numba
 import numpy as np
@@ -154,7 +155,7 @@ def test_every_part_of_the_merge_path_has_as_many_steps():
         corners = [cpu_spmv.merge_path(crow_indices, entries, part * steps // parts) for part in range(parts + 1)]
         assert corners[0] == (0, 0)
         assert corners[-1] == (rows, entries)
-        for (row, entry), (last_row, last_entry) in zip(corners, corners[1:], strict=False):
+        for (row, entry), (last_row, last_entry) in itertools.pairwise(corners):
             assert row <= last_row
             assert entry <= last_entry
             assert abs((last_row - row) + (last_entry - entry) - steps / parts) <= 1
@@ -222,7 +223,9 @@ def test_a_wrong_entry_in_any_task_is_found():
 def test_what_is_canonical():
     check_entries(np.array([0, 2, 3]), np.array([0, 4, 2]), 5, canonical=True)
     check_entries(np.array([0, 2, 3]), np.array([4, 0, 2]), 5)
-    with pytest.raises(ValueError, match=r"col_indices\[1\]: in row 0 column 0 comes after 4; expected columns that rise"):
+    with pytest.raises(
+        ValueError, match=r"col_indices\[1\]: in row 0 column 0 comes after 4; expected columns that rise"
+    ):
         check_entries(np.array([0, 2, 3]), np.array([4, 0, 2]), 5, canonical=True)
     with pytest.raises(ValueError, match=r"col_indices\[2\]: row 1 has column 2 twice; expected each once"):
         check_entries(np.array([0, 1, 3]), np.array([4, 2, 2]), 5, canonical=True)

@@ -69,8 +69,8 @@ def _first_wrong(crow_indices, col_indices, columns, canonical):
 def check_entries(crow_indices, col_indices, columns, canonical=False, names=("row", "column")):
     """Raise ValueError, with the first entry that is wrong, unless the indices are those of a matrix.
 
-    crow_indices, col_indices: int64 or int32, one dimension. columns: how many there are. canonical: columns must rise in
-    each row. Indices in device memory are copied to the host: a kernel cannot raise an error.
+    crow_indices, col_indices: int64 or int32, one dimension. columns: how many there are. canonical: columns must rise
+    in each row. Indices in device memory are copied to the host: a kernel cannot raise an error.
     """
     crow_indices, col_indices = (
         plain(as_host(contiguous(x) if is_device_array(x) else x)) for x in (crow_indices, col_indices)
@@ -83,8 +83,8 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
         raise ValueError(f"crow_indices[0] is {crow_indices[0]}; expected 0, where the first {row} begins.")
     if wrong == FALLS:
         raise ValueError(
-            f"crow_indices[{at}] is {crow_indices[at]}, less than crow_indices[{at - 1}], {crow_indices[at - 1]}: {row} "
-            f"{at - 1} would end before it begins; expected pointers that never fall."
+            f"crow_indices[{at}] is {crow_indices[at]}, less than crow_indices[{at - 1}], {crow_indices[at - 1]}: "
+            f"{row} {at - 1} would end before it begins; expected pointers that never fall."
         )
     if wrong == LAST:
         raise ValueError(
@@ -98,8 +98,8 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
         )
     if wrong == TWICE:
         raise ValueError(
-            f"col_indices[{at}]: {row} {in_row} has {column} {col_indices[at]} twice; expected each once. to_csr(to_dense("
-            "...)) adds them."
+            f"col_indices[{at}]: {row} {in_row} has {column} {col_indices[at]} twice; expected each once. "
+            "to_csr(to_dense(...)) adds them."
         )
     raise ValueError(
         f"col_indices[{at}]: in {row} {in_row} {column} {col_indices[at]} comes after {col_indices[at - 1]}; expected "
@@ -139,4 +139,3 @@ def check_shape(shape):
     if not fine or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) and n >= 0 for n in shape):
         raise ValueError(f"shape is {shape!r}; expected (rows, columns), whole numbers that are not negative.")
     return int(shape[0]), int(shape[1])
-

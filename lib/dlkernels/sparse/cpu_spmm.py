@@ -8,13 +8,14 @@ The ladder of spmm              what the rung adds
     spmm_team          vectors along N, sums of 8 vectors in registers until a row is done; a team of threads
 
 `spmm_rows` reads and writes the row of the result again for each entry. In registers it is written once: an entry then
-costs a broadcast, and one multiply-add with a load for each vector of N. Panels of eight vectors of a wide matrix, whose
-rows are used often, are packed before: rows of a panel lie a power of two apart, and would meet in few sets of the cache.
+costs a broadcast, and one multiply-add with a load for each vector of N. Panels of eight vectors of a wide matrix,
+whose rows are used often, are packed before: rows of a panel lie a power of two apart, and would meet in few sets of
+the cache.
 
 The ladder of spmm_backward     what the rung adds
-    spmm_backward_loop        numba: an entry's gradient is a product of two rows; the dense matrix's is added row by row
-    spmm_backward_team        the sparse matrix is transposed by a counting sort, so that its gradient is spmm again; a
-                              part of the entries for each task
+    spmm_backward_loop    numba: an entry's gradient is a product of two rows; the dense matrix's is added row by row
+    spmm_backward_team    the sparse matrix is transposed by a counting sort, so that the dense one's gradient is spmm
+                          again; a part of the entries for each task
 """
 
 import functools
@@ -211,8 +212,8 @@ def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, 
     """out[to : to + width] = the entries begin to end - 1, each times dense[column * stride + at ... + width].
 
     dense, out: lines of memory. The last columns are done by a vector that begins earlier. What is less than a vector
-    is part of one that is loaded in whole, and stored in whole where it ends before `limit`: the rows that come next are
-    written later. Else it is taken out of `small`, a line of a vector.
+    is part of one that is loaded in whole, and stored in whole where it ends before `limit`: the rows that come next
+    are written later. Else it is taken out of `small`, a line of a vector.
     """
     lane, j = lanes(dense), 0
     if width < lane:

@@ -38,7 +38,7 @@ MOST = 1 << 10  # tasks
 
 
 def tasks_for(steps):
-    """(tasks, threads): tasks by the matrix alone, so that sums are cut at the same entries for any number of threads."""
+    """(tasks, threads): tasks by the matrix alone, so that any number of threads cuts sums at the same entries."""
     tasks = min(max(1, steps // STEPS), MOST)
     return tasks, 1 if tasks < 2 else team.size()
 

@@ -324,7 +324,9 @@ def tensor_core_kernel(kind):
             b2 = pair(lines, left + group, 2 * start + 2 * t + 16)
             b3 = pair(lines, left + group, 2 * start + 2 * t + 24)
             first = start // 2 + t % 2 * 4
-            metadata = codes(indices, fours, top + group, first) | codes(indices, fours, top + group + 8, first) << u32(16)
+            metadata = codes(indices, fours, top + group, first) | codes(indices, fours, top + group + 8, first) << u32(
+                16
+            )
             c0, c1, c2, c3 = mma_sp(a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, metadata)
         for e in range(4):
             i, j = top + group + e // 2 * 8, left + 2 * t + e % 2
