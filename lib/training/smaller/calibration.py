@@ -10,6 +10,8 @@ Each returns (low, high); `calibrate` makes a scale and a zero point of it. A co
 
 import numpy as np
 
+TRACE = 1e-4
+
 
 def limits(bits):
     """The smallest and the largest code of `bits` bits, with a sign: -128 and 127 of 8."""
@@ -54,7 +56,8 @@ def least_squares(x, bits=8, symmetric=False, tries=80):
 def entropy(x, bits=8, symmetric=False, bins=2048):
     """The sizes |x| go into a histogram of `bins`. Each range that ends at one of them is tried: what is beyond it
     goes into its last bin (P), the histogram is merged into as many bins as there are codes for one sign and spread
-    out again (Q); the smallest Kullback-Leibler divergence of P from Q wins."""
+    out again (Q); the smallest Kullback-Leibler divergence of P from Q wins. Where only P has something, Q is given a
+    trace (1e-4 of a number, as MXNet does), else one outlier would make all ranges without it infinitely bad."""
     x = _finite(x)
     size = np.abs(x)
     codes = limits(bits)[1] + 1
@@ -69,7 +72,8 @@ def entropy(x, bits=8, symmetric=False, bins=2048):
     for end in range(codes, bins + 1):
         p = counts[:end].copy()
         p[-1] += counts[end:].sum()
-        divergences[end] = kl_divergence(p, _merged(counts[:end], codes))
+        q = _merged(counts[:end], codes)
+        divergences[end] = kl_divergence(p, np.where((q == 0) & (p > 0), TRACE, q))
     high = int(divergences.argmin()) * top / bins
     return max(float(x.min()), -high), min(float(x.max()), high)
 

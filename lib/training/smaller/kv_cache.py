@@ -11,8 +11,8 @@ import numpy as np
 
 import dlkernels
 
-from .calibration import limits, scale_and_zero_point
-from .storage import pack
+from .rounded import grid
+from .storage import total
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,14 @@ def kept(x, bits=4, by="token", group_size=32):
         raise ValueError(f"group_size is {group_size}; expected at least 1.")
     along = x if by == "token" else x.swapaxes(2, 3)
     length = along.shape[-1] if by == "token" else along.shape[-1] // group_size * group_size
-    numbers, nbytes = np.array(along), along[..., length:].nbytes
-    for start in range(0, length, group_size):
-        here = np.s_[..., start : min(start + group_size, length)]
-        low, high = along[here].min(-1, keepdims=True), along[here].max(-1, keepdims=True)
-        scale, zero = scale_and_zero_point(low, high, bits)
-        codes = np.clip(np.rint(along[here] / scale) + zero, *limits(bits))
-        numbers[here] = (codes - zero) * scale
-        packed = pack((codes - limits(bits)[0]).astype(np.int32), bits)
-        nbytes += (
-            packed.nbytes + scale.astype(np.float16).nbytes + zero.astype(np.int8 if bits <= 8 else np.int16).nbytes
-        )
-    return Kept(np.ascontiguousarray(numbers if by == "token" else numbers.swapaxes(2, 3)), nbytes)
+    numbers, nbytes = np.array(along, order="C"), along[..., length:].nbytes
+    if length:
+        matrix = along[..., :length].reshape(-1, length)
+        found = grid(matrix, bits, "group", group_size, symmetric=False)
+        codes = found.codes(matrix)
+        numbers[..., :length] = found.numbers(codes).reshape(*along.shape[:-1], length)
+        nbytes += total(found.arrays(codes))
+    return Kept(numbers if by == "token" else np.ascontiguousarray(numbers.swapaxes(2, 3)), nbytes)
 
 
 def attention_error(q, k, v, bits=4, keys="channel", values="token", group_size=32):

@@ -79,7 +79,7 @@ def grid(matrix, bits=8, granularity="channel", group_size=32, symmetric=True, m
     rows = matrix.reshape(1, -1) if granularity == "tensor" else matrix
     starts = list(range(0, rows.shape[1], size if granularity == "group" else rows.shape[1]))
     if method == "min_max":  # all at once: in training it is found at each step
-        low, high = (extreme.reduceat(rows, starts, axis=1) for extreme in (np.minimum, np.maximum))
+        low, high = (extreme.reduceat(rows, starts, axis=1).astype(float) for extreme in (np.minimum, np.maximum))
     else:
         stops = [*starts[1:], rows.shape[1]]
         parts = [[row[begin:end] for begin, end in zip(starts, stops, strict=True)] for row in rows]
