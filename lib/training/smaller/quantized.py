@@ -99,8 +99,8 @@ def halved(model):
 
 class Linear4(Module):
     """A `Quantized` linear layer of four bits for inference: its weight stays codes while it is used, by
-    dlkernels.linear_int4, which reads an eighth of the bytes. A scale for each channel, or for groups of even size. Inside `no_grad`: codes have no
-    gradient."""
+    dlkernels.linear_int4, which reads an eighth of the bytes. A scale for each channel, or for groups of even size.
+    Inside `no_grad`: codes have no gradient."""
 
     def __init__(self, layer):
         codes, found = layer.codes()
