@@ -14,6 +14,8 @@ optimizers.py  SGD, Adam, AdamW, clipping                schedules.py   learning
 data.py        data sets, batches                        loop.py        fit: the loop around all of it
 precision.py   float16, and a scaled loss                checkpoints.py  a training's state in a file
 arrays.py      host and device arrays alike
+
+smaller/       a trained network made smaller: fewer bits, fewer numbers, or a small network that learns from it
 """
 
 from . import checkpoints as checkpoints
