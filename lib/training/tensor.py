@@ -224,6 +224,11 @@ def record(name, result, inputs=(), backward=None, kept=None):
     return tuple(tensors) if several else tensors[0]
 
 
+def recording():
+    """Whether what is computed here and now goes on the tape, where something in it wants a gradient."""
+    return _recording.get()
+
+
 @contextmanager
 def no_grad():
     """Inside, or in a function that this decorates, nothing is written on the tape."""
