@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from dlkernels.device import is_device_array
+
 from . import functional as F
 from .arrays import brought, write
 from .memory import draw, running_again
@@ -203,7 +205,7 @@ class MaxPool2d(Module):
         self.arguments = kernel_size, stride, padding
 
     def forward(self, x):
-        return F.max_pool2d_with_indices(x, *self.arguments)[0]
+        return F.max_pool2d(x, *self.arguments)
 
 
 class AvgPool2d(Module):
@@ -295,7 +297,7 @@ class LSTM(Module):
     """Long short-term memory; weights within 1/sqrt(hidden_size). Shapes: see dlkernels.lstm.
 
     Returns (output, (h_n, c_n)). state: (h0, c0), or None for zeros. For the backward pass the tape keeps the gates of
-    all steps, so that it need not compute them again.
+    all steps, in host memory, so that it need not compute them again.
     """
 
     def __init__(self, input_size, hidden_size, num_layers=1, batch_first=False, *, generator):
@@ -311,7 +313,8 @@ class LSTM(Module):
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weights = [tuple(getattr(self, f"{name}_l{layer}") for layer in range(self.layers)) for name in names]
         weights = [one[0] for one in weights] if self.layers == 1 else weights
-        operation = F.lstm_with_gates if recording() else F.lstm
+        kept = recording() and not is_device_array(x.data)  # on a GPU the gates are computed again
+        operation = F.lstm_with_gates if kept else F.lstm
         output, h_n, c_n, *_ = operation(x, *(state or (None, None)), *weights, batch_first=self.batch_first)
         return output, (h_n, c_n)
 
