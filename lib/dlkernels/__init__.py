@@ -56,6 +56,9 @@ FOLDERS = {
     "optim": """
         adam adamw clip_grad_norm sgd
     """,
+    "quantization": """
+        choose_qparams dequantize fake_quantize fake_quantize_backward linear_int4 quantize
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
