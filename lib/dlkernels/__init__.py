@@ -56,6 +56,9 @@ FOLDERS = {
     "optim": """
         adam adamw clip_grad_norm sgd
     """,
+    "sparse": """
+        bsr_mm linear_2_4 linear_2_4_half spmm spmm_backward spmv to_2_4 to_csr to_dense
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 
