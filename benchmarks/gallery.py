@@ -29,6 +29,9 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "rotary": (64, 64),
     "cross_entropy": (64, 64),
     "embedding": (64, 10, 32),
+    "spmv": (64, 64),  # two blocks of the merge path
+    "spmm": (32, 32, 33),
+    "bsr_mm": (4, 4, 33),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
@@ -62,6 +65,9 @@ CALLS = (
         "dropout_backward_wide": ODD_OFFSET_TOO,
         "embedding_wide": [((64, 10, 32), 0), ((64, 10, 33), 0)],
         "embedding_backward_sorted_gpu": [((64, 10, 32), 0), ((1030, 5, 4), 0)],  # more keys than a block sorts
+        "linear_2_4_half_threads": [((8, 8, 32), 0)],
+        "linear_2_4_tensor_cores": [((32, 16, 32), 0)],
+        "linear_2_4_threads": [((16, 8, 32), 0)],
         "matmul_split_k": [((64, 64, 128), 0)],
         "mse_two_stages": [((1000,), 0), ((1000,), NOT_REDUCED)],
         "scan_backward_blocks": [((2, 2000), WITH_START)],

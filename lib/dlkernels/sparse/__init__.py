@@ -43,7 +43,9 @@ def _prepare_to_csr(dense, mask=None):
         raise ValueError(f"dense has shape {tuple(dense.shape)}; expected (rows, columns).")
     if mask is not None:
         if getattr(mask, "dtype", None) != np.bool_:
-            raise TypeError(f"mask is {getattr(mask, 'dtype', type(mask).__name__)}; expected an array of bool, or None.")
+            raise TypeError(
+                f"mask is {getattr(mask, 'dtype', type(mask).__name__)}; expected an array of bool, or None."
+            )
         one_place(dense=dense, mask=mask)
         same("shape", dense=dense, mask=mask)
     return mask, dense
@@ -66,9 +68,7 @@ def _prepare_to_dense(crow_indices, col_indices, values, shape):
 def _spmv_gradient(grad, crow_indices, col_indices, values, input):
     """A vector is a matrix of one column."""
     n, m = grad.size, input.size
-    of_values, of_input = spmm_backward(
-        grad.reshape(n, 1), crow_indices, col_indices, values, input.reshape(m, 1)
-    )
+    of_values, of_input = spmm_backward(grad.reshape(n, 1), crow_indices, col_indices, values, input.reshape(m, 1))
     return {"values": of_values, "input": of_input.reshape(m)}
 
 
@@ -159,7 +159,9 @@ def _check_layer(input, values, indices, bias, dtypes):
         raise ValueError(f"values has shape {tuple(values.shape)}; expected (rows, columns / 2), two for each four.")
     rows, kept = values.shape
     if input.ndim < 1 or input.shape[-1] != 2 * kept:
-        raise ValueError(f"input has shape {tuple(input.shape)}; expected (..., {2 * kept}), twice the columns of values.")
+        raise ValueError(
+            f"input has shape {tuple(input.shape)}; expected (..., {2 * kept}), twice the columns of values."
+        )
     if tuple(indices.shape) != (rows, -(-kept // 4)):
         raise ValueError(
             f"indices has shape {tuple(indices.shape)}; expected {(rows, -(-kept // 4))}: four values share a byte."
@@ -204,8 +206,9 @@ def to_csr(dense, mask=None):
     """(crow_indices, col_indices, values) of a dense matrix, as torch.Tensor.to_sparse_csr gives them.
 
     dense: (rows, columns), float32 or float64. mask: bool, of the same shape: what is stored, be it zero; None for all
-    that is not zero (NaN is not). crow_indices (rows + 1,) and col_indices are int32 where rows, columns and entries are
-    less than 2^31, as in scipy.sparse, else int64: half the bytes of each index. Columns rise in each row. Host memory.
+    that is not zero (NaN is not). crow_indices (rows + 1,) and col_indices are int32 where rows, columns and entries
+    are less than 2^31, as in scipy.sparse, else int64: half the bytes of each index. Columns rise in each row. Host
+    memory.
     """
     return call("to_csr", dense, mask)
 
@@ -218,9 +221,10 @@ def to_dense(crow_indices, col_indices, values, shape):
 def spmv(crow_indices, col_indices, values, input):
     """The product of a sparse matrix and a vector: (rows,).
 
-    crow_indices: (rows + 1,), int32 or int64; col_indices: (entries,), of the same dtype; values: (entries,), float32 or
-    float64; input: (columns,), of the dtype of values. A new array. An entry that is not stored takes part in nothing:
-    not even infinity is multiplied by it. The public rung goes along the merge path (Merrill and Garland 2016).
+    crow_indices: (rows + 1,), int32 or int64; col_indices: (entries,), of the same dtype; values: (entries,), float32
+    or float64; input: (columns,), of the dtype of values. A new array. An entry that is not stored takes part in
+    nothing: not even infinity is multiplied by it. The public rung goes along the merge path (Merrill and Garland
+    2016).
     """
     result = _quick_spmv(crow_indices, col_indices, values, input)
     return call("spmv", crow_indices, col_indices, values, input) if result is None else result
@@ -246,8 +250,8 @@ def spmm_backward(grad, crow_indices, col_indices, values, dense):
 def bsr_mm(crow_indices, col_indices, values, dense):
     """The product of a block-sparse matrix and a dense one, (columns, N): (rows, N), as torch.sparse_bsr_tensor's.
 
-    values: (blocks, rows of a block, columns of a block), 1 to 32 of each; crow_indices and col_indices count block rows
-    and block columns. Blocks of one place are added. A new array.
+    values: (blocks, rows of a block, columns of a block), 1 to 32 of each; crow_indices and col_indices count block
+    rows and block columns. Blocks of one place are added. A new array.
     """
     return call("bsr_mm", crow_indices, col_indices, values, dense)
 
@@ -258,8 +262,8 @@ def to_2_4(dense):
     dense: (rows, columns), columns a multiple of 4; float32, float64, float16, or bfloat16 as uint16. values: (rows,
     columns / 2), in their order. indices: uint8, (rows, columns / 8 rounded up): a byte has two bits for each of four
     values, the first in the low bits; an odd number of fours leaves the last high bits 0. Of equal magnitudes the first
-    stay; NaN counts as larger than all. With b bytes for a number, (2 b + 1/2) / 4 b of the dense bytes are left: 0.5625
-    for bfloat16, 0.53125 for float32. Host memory.
+    stay; NaN counts as larger than all. With b bytes for a number, (2 b + 1/2) / 4 b of the dense bytes are left:
+    0.5625 for bfloat16, 0.53125 for float32. Host memory.
     """
     return call("to_2_4", dense)
 

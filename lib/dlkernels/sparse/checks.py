@@ -9,6 +9,8 @@ demands of each tensor.
 import numbers
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from ..arguments import float_array, one_place, same
 from ..device import is_device_array
@@ -16,8 +18,29 @@ from ..host import plain
 from ..indices import checked_indices
 from ..layouts import as_host, contiguous
 from ..simd.cache import cached_njit
+from ..simd.inner import INNER, inner_njit
 
 FINE, FIRST, FALLS, LAST, OUTSIDE, UNSORTED, TWICE = range(7)
+
+
+def unsigned(index):
+    """The index as a number without a sign: numba then asks of none whether it counts from the end."""
+    return index
+
+
+@overload(unsigned, jit_options=INNER)
+def _unsigned(index):
+    kind = np.uint32 if index == types.int32 else np.uint64
+    return lambda index: kind(index)
+
+
+@inner_njit()
+def columns_are_there(col_indices, begin, end, columns):
+    """One pass of vectors over indices: a tenth of the time of a product with a vector."""
+    largest = unsigned(col_indices.dtype.type(0))  # a negative one is larger than any
+    for k in range(np.uint64(begin), np.uint64(end)):
+        largest = max(largest, unsigned(col_indices[k]))
+    return begin == end or np.uint64(largest) < np.uint64(columns)
 
 
 @cached_njit()
@@ -31,10 +54,7 @@ def _first_wrong(crow_indices, col_indices, columns, canonical):
             return FALLS, i + 1
     if crow_indices[rows] != stored:
         return LAST, rows
-    largest = np.uint64(0)  # a negative one is larger than any
-    for k in range(stored):
-        largest = max(largest, np.uint64(col_indices[k]))
-    if stored and largest >= np.uint64(columns):
+    if not columns_are_there(col_indices, 0, stored, columns):
         for k in range(stored):
             if np.uint64(col_indices[k]) >= np.uint64(columns):
                 return OUTSIDE, k
@@ -49,8 +69,8 @@ def _first_wrong(crow_indices, col_indices, columns, canonical):
 def check_entries(crow_indices, col_indices, columns, canonical=False, names=("row", "column")):
     """Raise ValueError, with the first entry that is wrong, unless the indices are those of a matrix.
 
-    crow_indices, col_indices: int64 or int32, one dimension. columns: how many there are. canonical: columns must rise in
-    each row. Indices in device memory are copied to the host: a kernel cannot raise an error.
+    crow_indices, col_indices: int64 or int32, one dimension. columns: how many there are. canonical: columns must rise
+    in each row. Indices in device memory are copied to the host: a kernel cannot raise an error.
     """
     crow_indices, col_indices = (
         plain(as_host(contiguous(x) if is_device_array(x) else x)) for x in (crow_indices, col_indices)
@@ -63,8 +83,8 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
         raise ValueError(f"crow_indices[0] is {crow_indices[0]}; expected 0, where the first {row} begins.")
     if wrong == FALLS:
         raise ValueError(
-            f"crow_indices[{at}] is {crow_indices[at]}, less than crow_indices[{at - 1}], {crow_indices[at - 1]}: {row} "
-            f"{at - 1} would end before it begins; expected pointers that never fall."
+            f"crow_indices[{at}] is {crow_indices[at]}, less than crow_indices[{at - 1}], {crow_indices[at - 1]}: "
+            f"{row} {at - 1} would end before it begins; expected pointers that never fall."
         )
     if wrong == LAST:
         raise ValueError(
@@ -78,8 +98,8 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
         )
     if wrong == TWICE:
         raise ValueError(
-            f"col_indices[{at}]: {row} {in_row} has {column} {col_indices[at]} twice; expected each once. to_csr(to_dense("
-            "...)) adds them."
+            f"col_indices[{at}]: {row} {in_row} has {column} {col_indices[at]} twice; expected each once. "
+            "to_csr(to_dense(...)) adds them."
         )
     raise ValueError(
         f"col_indices[{at}]: in {row} {in_row} {column} {col_indices[at]} comes after {col_indices[at - 1]}; expected "
@@ -119,4 +139,3 @@ def check_shape(shape):
     if not fine or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) and n >= 0 for n in shape):
         raise ValueError(f"shape is {shape!r}; expected (rows, columns), whole numbers that are not negative.")
     return int(shape[0]), int(shape[1])
-

@@ -143,11 +143,11 @@ def _block_row(col_indices, values, size, dense, width, begin, end, out, to):
 def _part(arguments, task, who):
     crow_indices, col_indices, values, dense, out, tasks = arguments
     rows, width = crow_indices.size - 1, dense.shape[1]
-    size, numbers = values.shape[1:], memory(values)
+    size, numbers, columns = values.shape[1:], memory(values), memory(col_indices)
     source, target = memory(dense), memory(out)
     for i in range(task * rows // tasks, (task + 1) * rows // tasks):
         begin, end = np.int64(crow_indices[i]), np.int64(crow_indices[i + 1])
-        _block_row(col_indices, numbers, size, source, width, begin, end, target, i * size[0] * width)
+        _block_row(columns, numbers, size, source, width, begin, end, target, i * size[0] * width)
 
 
 @cached_njit()

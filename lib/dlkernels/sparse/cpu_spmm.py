@@ -8,12 +8,14 @@ The ladder of spmm              what the rung adds
     spmm_team          vectors along N, sums of 8 vectors in registers until a row is done; a team of threads
 
 `spmm_rows` reads and writes the row of the result again for each entry. In registers it is written once: an entry then
-costs a broadcast, and one multiply-add with a load for each vector of N.
+costs a broadcast, and one multiply-add with a load for each vector of N. Panels of eight vectors of a wide matrix,
+whose rows are used often, are packed before: rows of a panel lie a power of two apart, and would meet in few sets of
+the cache.
 
 The ladder of spmm_backward     what the rung adds
-    spmm_backward_loop        numba: an entry's gradient is a product of two rows; the dense matrix's is added row by row
-    spmm_backward_team        the sparse matrix is transposed by a counting sort, so that its gradient is spmm again; a
-                              part of the entries for each task
+    spmm_backward_loop    numba: an entry's gradient is a product of two rows; the dense matrix's is added row by row
+    spmm_backward_team    the sparse matrix is transposed by a counting sort, so that the dense one's gradient is spmm
+                          again; a part of the entries for each task
 """
 
 import functools
@@ -24,7 +26,7 @@ from numba import get_num_threads, prange
 from .. import team
 from ..host import aligned_zeros, new, plain
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, reduce_add, store
+from ..simd import broadcast, fma, lanes, load, reduce_add, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -35,6 +37,8 @@ from .cpu_spmv import merge_path
 WORK = 1 << 15  # multiply-adds for each task
 MOST = 1 << 10  # tasks
 PANEL = 8  # vectors of sums that stay in registers
+OFTEN = 8  # times that a row of the dense matrix is used, from which on it pays to pack panels of it
+NEAR = 3 << 18  # bytes of a panel that the second level of the cache holds
 
 
 def on_matrices(rung):
@@ -146,21 +150,21 @@ def spmm_merge(crow_indices, col_indices, values, dense, out):
 # ---- what is public --------------------------------------------------------------------------------------------------
 
 
-@inner_njit()
-def _eight_vectors(col_indices, values, dense, width, begin, end, j, out, to):
-    """out[to ...] = the sums of eight vectors of columns, from j on."""
+@inner_njit(forceinline=True)
+def _eight_vectors(col_indices, values, dense, stride, begin, end, at, out, to):
+    """out[to ...] = the sums of eight vectors, dense[at ...] in each entry's row."""
     lane = lanes(dense)
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = broadcast(values.dtype.type(0))
     for k in range(np.uint64(begin), np.uint64(end)):
-        value, at = broadcast(values[k]), np.int64(col_indices[k]) * width + j
-        s0 = fma(value, load(dense, at), s0)
-        s1 = fma(value, load(dense, at + lane), s1)
-        s2 = fma(value, load(dense, at + 2 * lane), s2)
-        s3 = fma(value, load(dense, at + 3 * lane), s3)
-        s4 = fma(value, load(dense, at + 4 * lane), s4)
-        s5 = fma(value, load(dense, at + 5 * lane), s5)
-        s6 = fma(value, load(dense, at + 6 * lane), s6)
-        s7 = fma(value, load(dense, at + 7 * lane), s7)
+        value, here = broadcast(values[k]), np.int64(col_indices[k]) * stride + at
+        s0 = fma(value, load(dense, here), s0)
+        s1 = fma(value, load(dense, here + lane), s1)
+        s2 = fma(value, load(dense, here + 2 * lane), s2)
+        s3 = fma(value, load(dense, here + 3 * lane), s3)
+        s4 = fma(value, load(dense, here + 4 * lane), s4)
+        s5 = fma(value, load(dense, here + 5 * lane), s5)
+        s6 = fma(value, load(dense, here + 6 * lane), s6)
+        s7 = fma(value, load(dense, here + 7 * lane), s7)
     store(out, to, s0)
     store(out, to + lane, s1)
     store(out, to + 2 * lane, s2)
@@ -171,121 +175,151 @@ def _eight_vectors(col_indices, values, dense, width, begin, end, j, out, to):
     store(out, to + 7 * lane, s7)
 
 
-@inner_njit()
-def _four_vectors(col_indices, values, dense, width, begin, end, j, out, to):
+@inner_njit(forceinline=True)
+def _four_vectors(col_indices, values, dense, stride, begin, end, at, out, to):
     lane = lanes(dense)
     s0 = s1 = s2 = s3 = broadcast(values.dtype.type(0))
     for k in range(np.uint64(begin), np.uint64(end)):
-        value, at = broadcast(values[k]), np.int64(col_indices[k]) * width + j
-        s0 = fma(value, load(dense, at), s0)
-        s1 = fma(value, load(dense, at + lane), s1)
-        s2 = fma(value, load(dense, at + 2 * lane), s2)
-        s3 = fma(value, load(dense, at + 3 * lane), s3)
+        value, here = broadcast(values[k]), np.int64(col_indices[k]) * stride + at
+        s0 = fma(value, load(dense, here), s0)
+        s1 = fma(value, load(dense, here + lane), s1)
+        s2 = fma(value, load(dense, here + 2 * lane), s2)
+        s3 = fma(value, load(dense, here + 3 * lane), s3)
     store(out, to, s0)
     store(out, to + lane, s1)
     store(out, to + 2 * lane, s2)
     store(out, to + 3 * lane, s3)
 
 
-@inner_njit()
-def _one_vector(col_indices, values, dense, width, begin, end, j, out, to):
-    s0 = broadcast(values.dtype.type(0))
-    for k in range(np.uint64(begin), np.uint64(end)):
-        s0 = fma(broadcast(values[k]), load(dense, np.int64(col_indices[k]) * width + j), s0)
-    store(out, to, s0)
+@inner_njit(forceinline=True)
+def _one_vector(col_indices, values, dense, stride, begin, end, at, out, to):
+    """Two sums, by turns: an addition need not wait for the one before."""
+    s0 = s1 = broadcast(values.dtype.type(0))
+    k, whole, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~1)), np.uint64(end)
+    while k < whole:
+        one = np.int64(col_indices[k]) * stride + at
+        other = np.int64(col_indices[k + np.uint64(1)]) * stride + at
+        s0 = fma(broadcast(values[k]), load(dense, one), s0)
+        s1 = fma(broadcast(values[k + np.uint64(1)]), load(dense, other), s1)
+        k += np.uint64(2)
+    if k < last:
+        s0 = fma(broadcast(values[k]), load(dense, np.int64(col_indices[k]) * stride + at), s0)
+    store(out, to, s0 + s1)
 
 
-@inner_njit()
-def _four_columns(col_indices, values, dense, width, begin, end, j, columns, out, to):
-    """1 to 4 columns: those that are less than a vector. What is past the last column is computed for it again."""
-    zero = values.dtype.type(0)
-    a, b, c, d = zero, zero, zero, zero
-    one, two, three = min(1, columns - 1), min(2, columns - 1), min(3, columns - 1)
-    for k in range(np.uint64(begin), np.uint64(end)):
-        value, at = values[k], np.uint64(np.int64(col_indices[k]) * width + j)
-        a += value * dense[at]
-        b += value * dense[at + np.uint64(one)]
-        c += value * dense[at + np.uint64(two)]
-        d += value * dense[at + np.uint64(three)]
-    out[to + three] = d
-    out[to + two] = c
-    out[to + one] = b
-    out[to] = a
+@inner_njit(forceinline=True)
+def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, to, small, limit):
+    """out[to : to + width] = the entries begin to end - 1, each times dense[column * stride + at ... + width].
 
-
-@inner_njit()
-def sum_entries(col_indices, values, dense, width, begin, end, left, right, out, to):
-    """out[to + left : to + right] = the entries begin to end - 1, each times those columns of its row of `dense`.
-
-    dense, out: lines of memory. What is less than a vector at the end is computed by one that begins earlier.
+    dense, out: lines of memory. The last columns are done by a vector that begins earlier. What is less than a vector
+    is part of one that is loaded in whole, and stored in whole where it ends before `limit`: the rows that come next
+    are written later. Else it is taken out of `small`, a line of a vector.
     """
-    lane, j = lanes(dense), left
-    while j + 8 * lane <= right:
-        _eight_vectors(col_indices, values, dense, width, begin, end, j, out, to + j)
-        j += 8 * lane
-    if j + 4 * lane <= right:
-        _four_vectors(col_indices, values, dense, width, begin, end, j, out, to + j)
-        j += 4 * lane
-    while j + lane <= right:
-        _one_vector(col_indices, values, dense, width, begin, end, j, out, to + j)
-        j += lane
-    if j < right and right - left >= lane:
-        _one_vector(col_indices, values, dense, width, begin, end, right - lane, out, to + right - lane)
+    lane, j = lanes(dense), 0
+    if width < lane:
+        if to + lane <= limit:
+            _one_vector(col_indices, values, dense, stride, begin, end, at, out, to)
+            return
+        _one_vector(col_indices, values, dense, stride, begin, end, at, small, 0)
+        while j < width:
+            out[to + j] = small[j]
+            j += 1
         return
-    while j < right:
-        _four_columns(col_indices, values, dense, width, begin, end, j, min(4, right - j), out, to + j)
-        j += 4
+    while j + 8 * lane <= width:
+        _eight_vectors(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        j += 8 * lane
+    if j + 4 * lane <= width:
+        _four_vectors(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        j += 4 * lane
+    while j + lane <= width:
+        _one_vector(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        j += lane
+    if j < width:
+        j = width - lane
+        _one_vector(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
 
 
 @inner_njit()
 def _part(arguments, task, who):
-    """A part of the merge path, and of the columns."""
-    crow_indices, col_indices, values, dense, out, parts, carry_rows, carries = arguments
+    """A part of the merge path, and of the columns where these are cut into panels."""
+    crow_indices, col_indices, values, source, out, packed, parts, panels, carry_rows, carries = arguments
     (rows, width), entries = out.shape, values.size
-    steps, lane = rows + entries, lanes(dense)
+    steps, wide = rows + entries, PANEL * lanes(out)
     part, panel = task % parts, task // parts
-    panels = max(1, width // (PANEL * lane))
-    left, right = panel * PANEL * lane, width if panel == panels - 1 else (panel + 1) * PANEL * lane
-    source, target, rest = memory(dense), memory(out), memory(carries)
+    left = panel * wide
+    right = width if panel == panels - 1 else left + wide
+    stride, at = width, left
+    if packed:
+        stride, at = right - left, packed * left
+    target, rest, ends = memory(out), memory(carries), memory(crow_indices)
+    columns, numbers, room = memory(col_indices), memory(values), np.empty(lanes(out), values.dtype)
+    small = memory(room)
     row, entry = merge_path(crow_indices, entries, part * steps // parts)
     last_row, last_entry = merge_path(crow_indices, entries, (part + 1) * steps // parts)
-    for i in range(row, last_row):
-        end = np.int64(crow_indices[i + 1])
-        sum_entries(col_indices, values, source, width, entry, end, left, right, target, i * width)
+    for i in range(row, last_row + 1):
+        here = i < last_row  # the row ends here; the last one is carried out
+        end = np.int64(ends[i + 1]) if here else last_entry
+        line, to = (target, i * width + left) if here else (rest, part * width + left)
+        limit = last_row * width if here else 0
+        sum_entries(columns, numbers, source, stride, entry, end, at, right - left, line, to, small, limit)
         entry = end
     carry_rows[part] = last_row
-    sum_entries(col_indices, values, source, width, entry, last_entry, left, right, rest, part * width)
+
+
+@inner_njit()
+def _pack_part(arguments, task, who):
+    """A part of the rows of the dense matrix: panels one after the other, in each of them row after row."""
+    dense, room, panels, tasks = arguments
+    rows, width = dense.shape
+    lane, source, target = lanes(dense), memory(dense), memory(room)
+    wide = PANEL * lane
+    for panel in range(panels):
+        left = panel * wide
+        across = width - left if panel == panels - 1 else wide
+        for i in range(task * rows // tasks, (task + 1) * rows // tasks):
+            here, there, j = i * width + left, rows * left + i * across, 0
+            while j + lane <= across:
+                store(target, there + j, load(source, here + j))
+                j += lane
+            while j < across:
+                target[there + j] = source[here + j]
+                j += 1
 
 
 @cached_njit()
-def _shared(crow_indices, col_indices, values, dense, out, parts, threads, least, team):
-    width = out.shape[1]
+def _shared(crow_indices, col_indices, values, dense, room, out, parts, panels, threads, least, team):
+    """room: where panels of the dense matrix are packed, or a copy that a vector may read beyond; else it is empty."""
+    width, packed = out.shape[1], 0
     carry_rows, carries = np.empty(parts, np.int64), np.empty((parts, width), values.dtype)
-    tasks = parts * max(1, width // (PANEL * lanes(dense)))
-    share(_part, (crow_indices, col_indices, values, dense, out, parts, carry_rows, carries), tasks, threads, least, team)
+    source = memory(dense)
+    if panels > 1:
+        share(_pack_part, (dense, room, panels, 16), 16, threads, least, team)
+        packed = dense.shape[0]
+    if room.size:
+        source = memory(room)
+    arguments = crow_indices, col_indices, values, source, out, packed, parts, panels, carry_rows, carries
+    share(_part, arguments, parts * panels, threads, least, team)
     _add_carries(carry_rows, carries, out)
 
 
 def multiply(crow_indices, col_indices, values, dense):
     """The product of contiguous arrays. Parts by the matrices alone: the same bits for any number of threads."""
-    if dense.shape[1] == 1:
-        out = cpu_spmv.multiply(crow_indices, col_indices, values, dense.reshape(-1))
-        return out.reshape(-1, 1)
-    out = new((crow_indices.size - 1, dense.shape[1]), values.dtype)
+    (depth, width), rows, dtype = dense.shape, crow_indices.size - 1, values.dtype
+    if width == 1:
+        return cpu_spmv.multiply(crow_indices, col_indices, values, dense.reshape(depth)).reshape(rows, 1)
+    out = new((rows, width), dtype)
     if out.size:
-        work = values.size * dense.shape[1] + out.size
-        parts = min(max(1, work // WORK), MOST, out.shape[0] + values.size)
-        _shared(
-            crow_indices,
-            col_indices,
-            values,
-            dense,
-            out,
-            parts,
-            1 if work < 2 * WORK else team.size(),
-            work // 16,
-            team.members(),
-        )
+        lane, work = vector_width(dtype), values.size * width + out.size
+        wide = PANEL * lane
+        pays = width >= 2 * wide and values.size >= OFTEN * depth and depth * wide * dtype.itemsize <= NEAR
+        room = new((dense.size if pays else dense.size + lane if width < lane else 0,), dtype)
+        if width < lane:
+            room[: dense.size], room[dense.size :] = dense.reshape(-1), 0
+        panels = width // wide if pays else 1
+        parts = min(max(1, work // (WORK * panels)), MOST, rows + values.size)
+        threads = 1 if work < 2 * WORK else team.size()
+        arrays = crow_indices, col_indices, values, dense, room, out
+        _shared(*arrays, parts, panels, threads, work // 16, team.members())
     return out
 
 

@@ -29,16 +29,18 @@ from ..host import new, plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
+from .checks import columns_are_there, unsigned
 
 STEPS = 1 << 13  # of the merge path for each task
 MOST = 1 << 10  # tasks
 
 
 def tasks_for(steps):
-    """(tasks, threads): tasks by the matrix alone, so that sums are cut at the same entries for any number of threads."""
+    """(tasks, threads): tasks by the matrix alone, so that any number of threads cuts sums at the same entries."""
     tasks = min(max(1, steps // STEPS), MOST)
-    return tasks, 1 if tasks < 4 else team.size()
+    return tasks, 1 if tasks < 2 else team.size()
 
 
 def on_lines(rung):
@@ -188,32 +190,23 @@ def spmv_merge(crow_indices, col_indices, values, x, out):
 # ---- what is public --------------------------------------------------------------------------------------------------
 
 
-@inner_njit()
+@inner_njit(forceinline=True)
 def _sum_by_fours(col_indices, values, x, begin, end):
-    """Four sums: an addition need not wait for the one before. Indices without a sign: no test for negative ones."""
+    """Four sums: an addition need not wait for the one before. A call for each row would cost more than a short row."""
     zero = values.dtype.type(0)
     a, b, c, d = zero, zero, zero, zero
-    k, whole = np.uint64(begin), np.uint64(end - (end - begin) % 4)
+    k, whole, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~3)), np.uint64(end)
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     while k < whole:
-        a += values[k] * x[np.uint64(col_indices[k])]
-        b += values[k + one] * x[np.uint64(col_indices[k + one])]
-        c += values[k + two] * x[np.uint64(col_indices[k + two])]
-        d += values[k + three] * x[np.uint64(col_indices[k + three])]
+        a += values[k] * x[unsigned(col_indices[k])]
+        b += values[k + one] * x[unsigned(col_indices[k + one])]
+        c += values[k + two] * x[unsigned(col_indices[k + two])]
+        d += values[k + three] * x[unsigned(col_indices[k + three])]
         k += np.uint64(4)
-    while k < np.uint64(end):
-        a += values[k] * x[np.uint64(col_indices[k])]
+    while k < last:
+        a += values[k] * x[unsigned(col_indices[k])]
         k += one
     return (a + b) + (c + d)
-
-
-@inner_njit()
-def _columns_are_there(col_indices, begin, end, columns):
-    """One pass of vectors over indices that are read again at once: a fraction of the product's time."""
-    wrong = 0
-    for k in range(np.uint64(begin), np.uint64(end)):
-        wrong |= np.uint64(col_indices[k]) >= np.uint64(columns)
-    return wrong == 0
 
 
 @inner_njit()
@@ -221,19 +214,24 @@ def _part(arguments, task, who):
     """A part of the merge path. carry_rows[task] is -1 where an index is wrong."""
     crow_indices, col_indices, values, x, out, carry_rows, carries = arguments
     entries, tasks = values.size, carries.size
-    steps = out.size + entries
+    steps, ends, columns = out.size + entries, memory(crow_indices), memory(col_indices)
+    numbers, factors, target = memory(values), memory(x), memory(out)
     row, entry = merge_path(crow_indices, entries, task * steps // tasks)
     last_row, last_entry = merge_path(crow_indices, entries, (task + 1) * steps // tasks)
     carry_rows[task] = -1
-    if last_row < row or last_entry < entry or not _columns_are_there(col_indices, entry, last_entry, x.size):
+    if last_row < row or last_entry < entry or not columns_are_there(columns, entry, last_entry, x.size):
         return
-    for i in range(row, last_row):
-        end = np.int64(crow_indices[i + 1])
+    for i in range(np.uint64(row), np.uint64(last_row + 1)):
+        here = i < np.uint64(last_row)  # the row ends here; the last one is carried out
+        end = np.int64(ends[i + np.uint64(1)]) if here else last_entry
         if end < entry or end > last_entry:
             return
-        out[i] = _sum_by_fours(col_indices, values, x, entry, end)
+        total = _sum_by_fours(columns, numbers, factors, entry, end)
+        if here:
+            target[i] = total
+        else:
+            carries[task] = total
         entry = end
-    carries[task] = _sum_by_fours(col_indices, values, x, entry, last_entry)
     carry_rows[task] = last_row
 
 
@@ -259,18 +257,21 @@ def multiply(crow_indices, col_indices, values, x):
 
 
 FLOATS, INTEGERS = (np.dtype("float32"), np.dtype("float64")), (np.dtype("int32"), np.dtype("int64"))
+PLAIN = 0x501  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
 
 
 def quick(crow_indices, col_indices, values, input):
-    """`spmv` without a pass over the indices before the product: each task looks at its own, just before it reads them.
+    """`spmv` without a pass over all indices before the product: each task looks at its own, just before it reads them.
     None for what it does not take, and where an index is wrong: then the long way says which."""
-    dtype = getattr(values, "dtype", None)
-    for x, kind in ((values, dtype), (input, dtype), (crow_indices, None), (col_indices, None)):
-        if type(x) is not np.ndarray or x.ndim != 1 or not x.flags.carray:
-            return None
-        if kind is None and x.dtype not in INTEGERS:
-            return None
-    if dtype not in FLOATS or input.dtype != dtype or crow_indices.dtype != col_indices.dtype:
+    if not (type(crow_indices) is type(col_indices) is type(values) is type(input) is np.ndarray):
+        return None
+    if not crow_indices.ndim == col_indices.ndim == values.ndim == input.ndim == 1:
+        return None
+    flags = crow_indices.flags.num & col_indices.flags.num & values.flags.num & input.flags.num
+    dtype, index = values.dtype, crow_indices.dtype
+    if flags & PLAIN != PLAIN or dtype not in FLOATS or input.dtype != dtype:
+        return None
+    if index not in INTEGERS or col_indices.dtype != index:
         return None
     if crow_indices.size == 0 or values.size != col_indices.size:
         return None

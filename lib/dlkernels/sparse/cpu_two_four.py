@@ -11,8 +11,8 @@ The ladder of linear_2_4        what the rung adds
     linear_2_4_matmul  the dense weight again, by a loop, then our product of matrices
 
 Half of the multiply-adds are gone, but no instruction of a CPU leaves them out: a dense product reads its operands in
-order and keeps a tile of sums in registers, this one loads a vector for each multiply-add. So the fastest on a CPU is to
-fill in the zeros: what 2:4 saves there is memory.
+order and keeps a tile of sums in registers, this one loads a vector for each multiply-add. So the fastest on a CPU is
+to fill in the zeros: what 2:4 saves there is memory.
 """
 
 import numpy as np
@@ -56,7 +56,11 @@ def _pack(sizes, dense, values, indices):
 
 
 @implementation(
-    "to_2_4", device="cpu", adds="numba: a loop over the fours, with a comparison for each pair", dtypes=KINDS, public=True
+    "to_2_4",
+    device="cpu",
+    adds="numba: a loop over the fours, with a comparison for each pair",
+    dtypes=KINDS,
+    public=True,
 )
 def to_2_4_loop(dense):
     dense = plain(dense)

@@ -156,7 +156,9 @@ def _stored_error(arguments, expected, eps):
     return (_terms(crow_indices) + 1) * eps * size
 
 
-TO_DENSE = Examples(stored_arguments, _stored_error, SHAPES, LARGE[:2], TIMED[:1], values=VALUES, seeds=2 * len(PATTERNS))
+TO_DENSE = Examples(
+    stored_arguments, _stored_error, SHAPES, LARGE[:2], TIMED[:1], values=VALUES, seeds=2 * len(PATTERNS)
+)
 
 
 # ---- blocks ----------------------------------------------------------------------------------------------------------
@@ -183,7 +185,18 @@ def _block_error(arguments, expected, eps):
 BSR_MM = Examples(
     block_arguments,
     _block_error,
-    ((1, 1, 1), (0, 3, 2), (3, 0, 4), (3, 4, 0), (2, 3, 5), (4, 2, 7), (3, 3, 33), (5, 1, 16), (2, 5, 3, 4), (1, 1, 1, 1)),
+    (
+        (1, 1, 1),
+        (0, 3, 2),
+        (3, 0, 4),
+        (3, 4, 0),
+        (2, 3, 5),
+        (4, 2, 7),
+        (3, 3, 33),
+        (5, 1, 16),
+        (2, 5, 3, 4),
+        (1, 1, 1, 1),
+    ),
     ((40, 30, 70), (9, 17, 515), (100, 3, 33, 2)),
     ((64, 64, 64), (64, 64, 512)),
     values=VALUES,
@@ -236,7 +249,5 @@ def _layer_error(arguments, expected, eps):
     return (values.shape[1] + 3) * eps * size
 
 
-LINEAR_2_4 = Examples(
-    layer_arguments, _layer_error, LAYERS, LARGE_LAYERS, ((64, 256, 1024),), values=VALUES, seeds=2
-)
+LINEAR_2_4 = Examples(layer_arguments, _layer_error, LAYERS, LARGE_LAYERS, ((64, 256, 1024),), values=VALUES, seeds=2)
 LINEAR_2_4_HALF = replace(LINEAR_2_4, dtypes=("float16", "bfloat16"), values=("normal",))

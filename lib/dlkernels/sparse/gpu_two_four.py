@@ -124,21 +124,20 @@ def sparse_multiply_by_shuffles(kind):
     def mma_sp(a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, metadata):
         lane = cuda.laneid
         group, t = lane // 4, lane % 4
+        sums = cuda.local.array(4, f32)
+        sums[0], sums[1], sums[2], sums[3] = c0, c1, c2, c3
         for half in range(2):
             codes = cuda.shfl_sync(ALL, i64(metadata), group * 4 + half)
             for q in range(4):
                 upper = cuda.shfl_sync(ALL, i64(a0 if half == 0 else a2), group * 4 + q)
                 lower = cuda.shfl_sync(ALL, i64(a1 if half == 0 else a3), group * 4 + q)
-                for e in range(2):
-                    u, v = number((upper >> 16 * e) & 0xFFFF), number((lower >> 16 * e) & 0xFFFF)
-                    first = 16 * half + 4 * q
-                    high = first + ((codes >> (4 * q + 2 * e)) & 3)
-                    low = first + ((codes >> (16 + 4 * q + 2 * e)) & 3)
-                    c0 = f32(c0 + u * b_of(b0, b1, b2, b3, high, 2 * t))
-                    c1 = f32(c1 + u * b_of(b0, b1, b2, b3, high, 2 * t + 1))
-                    c2 = f32(c2 + v * b_of(b0, b1, b2, b3, low, 2 * t))
-                    c3 = f32(c3 + v * b_of(b0, b1, b2, b3, low, 2 * t + 1))
-        return c0, c1, c2, c3
+                for e in range(8):  # two kept numbers, for each of the four sums
+                    second, r = e // 4, e % 4
+                    kept = upper if r < 2 else lower
+                    code = (codes >> (16 * (r // 2) + 4 * q + 2 * second)) & 3
+                    x = b_of(b0, b1, b2, b3, 16 * half + 4 * q + code, 2 * t + r % 2)
+                    sums[r] = f32(sums[r] + number((kept >> 16 * second) & 0xFFFF) * x)
+        return sums[0], sums[1], sums[2], sums[3]
 
     return mma_sp
 
@@ -325,7 +324,9 @@ def tensor_core_kernel(kind):
             b2 = pair(lines, left + group, 2 * start + 2 * t + 16)
             b3 = pair(lines, left + group, 2 * start + 2 * t + 24)
             first = start // 2 + t % 2 * 4
-            metadata = codes(indices, fours, top + group, first) | codes(indices, fours, top + group + 8, first) << u32(16)
+            metadata = codes(indices, fours, top + group, first) | codes(indices, fours, top + group + 8, first) << u32(
+                16
+            )
             c0, c1, c2, c3 = mma_sp(a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, metadata)
         for e in range(4):
             i, j = top + group + e // 2 * 8, left + 2 * t + e % 2
