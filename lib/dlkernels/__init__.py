@@ -56,6 +56,9 @@ FOLDERS = {
     "optim": """
         adam adamw clip_grad_norm sgd
     """,
+    "integer": """
+        PackedWeight conv2d_int8 linear_int8
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 

@@ -43,9 +43,13 @@ class Draw:
 
         return self._laid_out(shape, fill)
 
-    def indices(self, *shape, below):
-        """Whole numbers (int64) from 0 to `below` - 1, laid out as `layout` says."""
-        return self._laid_out(shape, lambda shape: np.asarray(self.random.integers(0, max(below, 1), shape)))
+    def indices(self, *shape, below, dtype=np.int64):
+        """Whole numbers from 0 to `below` - 1, laid out as `layout` says."""
+        return self._laid_out(shape, lambda shape: np.asarray(self.random.integers(0, max(below, 1), shape), dtype))
+
+    def uniform(self, low, high, *shape):
+        """Numbers of `dtype` between the two, laid out as `layout` says."""
+        return self._laid_out(shape, lambda shape: np.asarray(self.random.uniform(low, high, shape), self.dtype))
 
     def _laid_out(self, shape, fill):
         if not shape or self.layout in ("contiguous", "read-only"):
@@ -74,7 +78,7 @@ class Draw:
             upper_half = self.random.standard_normal(shape, np.float32).reshape(-1).view(np.uint32) >> 16
             return upper_half.astype(np.uint16).reshape(shape)
         dtype = np.dtype(self.dtype)
-        if dtype.kind == "i":
+        if dtype.kind in "iu":
             limits = np.iinfo(dtype)
             ends = np.array([limits.min, limits.max], dtype)
             if self.values != "normal":

@@ -1,0 +1,299 @@
+"""Convolutions of codes on the CPU.
+
+The ladder of conv2d_int8                what the rung adds
+    conv2d_int8_loop       products of differences, in seven loops
+    conv2d_int8_columns    patches as columns, the library's product of int8 matrices, then a pass from sums to codes
+    conv2d_int8_pairs      patches are nowhere: planes of words, a tile of sums for all channels, made codes at once
+    conv2d_int8_dot4       four products in each lane by one instruction
+"""
+
+import functools
+
+import numpy as np
+
+from .. import team
+from ..convolution.pictures import with_batch
+from ..host import plain, workspace
+from ..implementations import implementation
+from ..matrix import matmul_int8
+from ..matrix.choose import least_time, threads_for
+from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
+from ..team import share
+from .codes import FLIP, factors
+from .cpu_linear import DTYPES, no_zeros
+from .packed import codes_of, packed, rows_of_panel
+from .planes import make_planes, places, plan
+from .requantize import put_line, put_one
+from .words import DOT4, ROWS, WIDTH, channels_by_pixels, copy_elements
+
+SLOW = 1 << 18  # as `largest` counts: the product of a size
+BYTES = np.uint32(0x01010101)  # times a code: the word of four such
+
+
+def on_pictures(rung):
+    """Let `rung`, written for contiguous pictures of codes without sign, take what is prepared.
+
+    It gets (x, weight, zeros, (start, factor, add), quantizer, geometry, out): x as uint8 whose codes are still to be
+    flipped, out as uint8 or float32, both with a batch. Results of no elements never reach it; sums of no terms are 0.
+    """
+
+    @functools.wraps(rung)
+    def whole(x, weight, bias, scale, zeros, q, g, out):
+        if out.size:
+            bias = None if bias is None else plain(bias)
+            numbers = factors(bias, plain(scale), q, out.dtype != np.float32)
+            results = with_batch(out if out.dtype == np.float32 else out.view(np.uint8))
+            if x.size:
+                rung(with_batch(plain(x).view(np.uint8)), weight, zeros, numbers, q, g, results)
+            else:
+                put_zeros(*numbers, q, results)
+        return out
+
+    return whole
+
+
+@cached_njit()
+def put_zeros(start, factor, add, q, out):
+    """The results of sums of no terms."""
+    for n in range(out.shape[0]):
+        for o in range(out.shape[1]):
+            for y in range(out.shape[2]):
+                for z in range(out.shape[3]):
+                    put_one(0, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[n, o, y], z)
+
+
+# ---- seven loops ---------------------------------------------------------------------------------------------------
+
+
+@cached_njit()
+def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
+    outs, ins, tall, wide = weight.shape
+    each = outs // g.groups
+    for n in range(out.shape[0]):
+        for o in range(outs):
+            first = o // each * ins
+            for y in range(out.shape[2]):
+                for z in range(out.shape[3]):
+                    total = np.int32(0)
+                    for c in range(ins):
+                        for ky in range(tall):
+                            i = y * g.stride_y + ky * g.dilation_y - g.top
+                            for kx in range(wide):
+                                j = z * g.stride_x + kx * g.dilation_x - g.left
+                                if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
+                                    pixel = (x[n, first + c, i, j] ^ q.flip) - q.input_zero
+                                    total += pixel * (weight[o, c, ky, kx] - zeros[o])
+                    put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[n, o, y], z)
+
+
+@implementation("conv2d_int8", device="cpu", adds="products of differences, in seven loops", dtypes=DTYPES, largest=SLOW)
+@on_pictures
+def conv2d_int8_loop(x, weight, zeros, numbers, q, g, out):
+    weight = codes_of(weight)
+    convolve_differences(x, weight, no_zeros(len(weight), zeros), *numbers, q, g, out)
+
+
+# ---- a product of matrices, then the rest --------------------------------------------------------------------------
+
+
+@cached_njit()
+def write_columns(x, picture, channel, q, g, out_wide, columns):
+    """The patches of a group as int8: a column for each place, a row for each weight; the zero point outside."""
+    zero, places = np.int8(q.input_zero - FLIP), columns.shape[1]
+    turn = FLIP - q.flip
+    for row in range(columns.shape[0]):
+        c, tap = row // (g.kernel_y * g.kernel_x), row % (g.kernel_y * g.kernel_x)
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
+        for place in range(places):
+            i = place // out_wide * g.stride_y + ky * g.dilation_y - g.top
+            j = place % out_wide * g.stride_x + kx * g.dilation_x - g.left
+            inside = 0 <= i < x.shape[2] and 0 <= j < x.shape[3]
+            columns[row, place] = np.int8(x[picture, channel + c, i, j] ^ turn) if inside else zero
+
+
+@cached_njit()
+def requantize_planes(products, zeros, rests, sums, zero, start, factor, add, q, out):
+    """out: (channels, places)."""
+    for o in range(out.shape[0]):
+        for place in range(out.shape[1]):
+            total = products[o, place] - zero * sums[o] - zeros[o] * rests[place]
+            put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[o], place)
+
+
+@implementation(
+    "conv2d_int8",
+    device="cpu",
+    adds="patches as columns: the product of int8 matrices, in vectors; columns and sums travel through memory",
+    dtypes=DTYPES,
+)
+@on_pictures
+def conv2d_int8_columns(x, weight, zeros, numbers, q, g, out):
+    weight = codes_of(weight)
+    (pictures, outs, high, wide), ins = out.shape, weight.shape[1]
+    rows, each = weight.reshape(outs, -1), outs // g.groups
+    sums, zero = rows.sum(axis=1, dtype=np.int32), q.input_zero - FLIP
+    columns, zeros = np.empty((rows.shape[1], high * wide), np.int8), no_zeros(outs, zeros)
+    for picture in range(pictures):
+        for group in range(g.groups):
+            some = slice(group * each, (group + 1) * each)
+            write_columns(x, picture, group * ins, q, g, wide, columns)
+            rests = columns.sum(axis=0, dtype=np.int32) - np.int32(zero * len(columns))
+            of_group = (one[some] for one in (sums,))
+            requantize_planes(
+                matmul_int8(rows[some], columns), zeros[some], rests, *of_group, zero,
+                *(one[some] for one in numbers), q, out[picture, some].reshape(each, -1),
+            )  # fmt: skip
+
+
+# ---- fused ---------------------------------------------------------------------------------------------------------
+
+
+@cached_njit()
+def sum_windows(x, groups, q, g, rests):
+    """rests[picture, group, y, z] = the sum of (code - zero point) that a kernel sees there: for zero points of weights."""
+    ins = x.shape[1] // groups
+    line = np.empty(x.shape[2:], np.int32)
+    for n in range(x.shape[0]):
+        for group in range(groups):
+            line[:] = -ins * q.input_zero
+            for c in range(group * ins, (group + 1) * ins):
+                for i in range(x.shape[2]):
+                    for j in range(x.shape[3]):
+                        line[i, j] += x[n, c, i, j] ^ q.flip
+            for y in range(rests.shape[2]):
+                for z in range(rests.shape[3]):
+                    total = np.int32(0)
+                    for ky in range(g.kernel_y):
+                        i = y * g.stride_y + ky * g.dilation_y - g.top
+                        for kx in range(g.kernel_x):
+                            j = z * g.stride_x + kx * g.dilation_x - g.left
+                            if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
+                                total += line[i, j]
+                    rests[n, group, y, z] = total
+
+
+@inner_njit()
+def find_runs(first, rows, wide, pitch, runs):
+    """Where the tile of WIDTH places from `first` on holds results: runs[k] = (lane, how many, first result). Returns k."""
+    count, lane = 0, 0
+    while lane < WIDTH:
+        y, z = (first + lane) // pitch, (first + lane) % pitch
+        if y >= rows:
+            break
+        here = min(wide - z, WIDTH - lane)
+        if here > 0:
+            runs[count, 0], runs[count, 1], runs[count, 2] = lane, here, y * wide + z
+            count += 1
+        lane += min(pitch - z, WIDTH - lane)
+    return count
+
+
+def _fused(instruction):
+    """The kernel for processors with the instruction, or without it."""
+    many, one = (channels_by_pixels(rows, instruction) for rows in (ROWS, 1))
+
+    @inner_njit()
+    def put_channel(sums, o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line):
+        """A row of a tile into channel o of the picture; `to`: its first result of the band."""
+        start, factor, add = numbers
+        if zeros[o] != 0:
+            window = (picture * rests.shape[1] + group) * rests.shape[2] + to[1]
+            flat = rests.reshape(rests.size)
+            for k in range(count):
+                for lane in range(runs[k, 1]):
+                    sums[runs[k, 0] + lane] -= zeros[o] * flat[window + runs[k, 2] + lane]
+        put_line(sums, corrections[o], start[o], factor[o], add[o], q.low, q.high, q.output_zero, line)
+        for k in range(count):
+            copy_elements(results, to[0] + runs[k, 2], line, runs[k, 0], runs[k, 1])
+
+    @inner_njit()
+    def task(arguments, task, who):
+        pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts = arguments
+        (outs, high, wide), (ins, kernel_x, rows, flip, pad) = extents[3:], sizes
+        part, band = task % parts, task // parts
+        picture, top = band // p.bands, band % p.bands * p.rows
+        height, each = min(p.rows, high - top), outs // g.groups
+        panels = (each + rows - 1) // rows  # of a group
+        begin, end = part * g.groups * panels // parts, (part + 1) * g.groups * panels // parts
+        sums, line = np.empty((ROWS, WIDTH), np.int32), np.empty(WIDTH, results.dtype)
+        runs, mine = np.empty((WIDTH, 3), np.int64), who * p.own
+        for group in range(begin // panels, (end + panels - 1) // panels):
+            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, kernel_x, flip, pad, work, mine)
+            first_panel, last_panel = max(begin - group * panels, 0), min(end - group * panels, panels)
+            for first in range(0, (height - 1) * p.pitch + wide, WIDTH):
+                count = find_runs(first, height, wide, p.pitch, runs)
+                for panel in range(first_panel, last_panel):
+                    at = (group * panels + panel) * steps.size * rows
+                    if rows == 1:
+                        one(sums, work, mine + first, steps, words, at)
+                    else:
+                        many(sums, work, mine + first, steps, words, at)
+                    for r in range(min(rows, each - panel * rows)):
+                        o = group * each + panel * rows + r
+                        to = (picture * outs + o) * high * wide + top * wide, top * wide
+                        put_channel(
+                            sums[r], o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line
+                        )
+
+    @cached_njit()
+    def convolve_fused(
+        pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts, tasks,
+        threads, least, team,
+    ):  # fmt: skip
+        arguments = (
+            pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts
+        )  # fmt: skip
+        share(task, arguments, tasks, threads, least, team)
+
+    return convolve_fused
+
+
+convolve_by_pairs = _fused(False)
+convolve_by_instruction = _fused(True) if DOT4 else convolve_by_pairs
+
+
+def fused(kernel, x, weight, zeros, numbers, q, g, out):
+    """The layer by one of the kernels."""
+    layer = packed(weight, g.groups)
+    codes, (pictures, outs, high, wide) = layer.weight, out.shape
+    work = out.size * codes[0].size // 4
+    threads = threads_for(work)
+    p = plan(codes, g, out, threads)
+    rows = rows_of_panel(codes.shape, g.groups)
+    units, bands = g.groups * -(-(outs // g.groups) // rows), pictures * p.bands
+    parts = 1 if threads == 1 else min(units, -(-2 * threads // bands))
+    rests = np.empty((pictures, g.groups, high * wide if zeros is not None else 0), np.int32)
+    if zeros is not None:
+        sum_windows(x, g.groups, q, g, rests.reshape(pictures, g.groups, high, wide))
+    extents = *x.shape[1:], outs, high, wide
+    sizes = codes.shape[1], g.kernel_x, rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
+    kernel(
+        x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), no_zeros(outs, zeros), rests,
+        q.input_zero * layer.sums, numbers, q, g, p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own),
+        parts, bands * parts, threads, least_time(work), team.members(),
+    )  # fmt: skip
+
+
+@implementation(
+    "conv2d_int8",
+    device="cpu",
+    adds="no columns: planes of words, in which a step is one load for a tile of pixels; a packed weight; all cores",
+    dtypes=DTYPES,
+)
+@on_pictures
+def conv2d_int8_pairs(x, weight, zeros, numbers, q, g, out):
+    fused(convolve_by_pairs, x, weight, zeros, numbers, q, g, out)
+
+
+@implementation(
+    "conv2d_int8",
+    device="cpu",
+    adds="four products in each lane in one instruction, exact, where pairs of 16-bit numbers need six",
+    dtypes=DTYPES,
+    limits="AVX512-VNNI or AVX-VNNI; elsewhere as conv2d_int8_pairs",
+    public=True,
+)
+@on_pictures
+def conv2d_int8_dot4(x, weight, zeros, numbers, q, g, out):
+    fused(convolve_by_instruction, x, weight, zeros, numbers, q, g, out)

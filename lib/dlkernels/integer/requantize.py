@@ -1,0 +1,58 @@
+"""From 32-bit sums to codes, or to float32: a tile at a time, while its sums are in the first cache.
+
+Each step is rounded to float32, and in this order, as reference.py says. Limits come before rounding: they are whole
+numbers, so that it makes no difference, and what is rounded then fits an integer.
+"""
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from ..simd.inner import INNER, inner_njit
+
+
+def put(out, at, value, zero):
+    """out[at] = the code of `value`, a number between the limits in units of the scale; or the value itself.
+
+    Codes of int8 are written as their bits, in uint8.
+    """
+
+
+@overload(put, jit_options=INNER)
+def _put(out, at, value, zero):
+    if out.dtype == types.float32:
+
+        def write(out, at, value, zero):
+            out[at] = value
+
+        return write
+
+    def write_code(out, at, value, zero):
+        out[at] = np.uint8(np.int32(np.rint(value)) + zero)
+
+    return write_code
+
+
+@inner_njit()
+def put_row(sums, count, corrections, start, factor, add, low, high, zero, out, at):
+    """A row of results: a channel in each lane. corrections: what is to be taken from each sum."""
+    for c in range(count):
+        total = np.float32(np.int32(sums[c] - corrections[c]))
+        value = (total + start[c]) * factor[c] + add[c]
+        put(out, at + c, min(max(value, low), high), zero)
+
+
+@inner_njit()
+def put_line(sums, correction, start, factor, add, low, high, zero, out):
+    """WIDTH results of one channel into a line."""
+    for c in range(sums.size):
+        total = np.float32(np.int32(sums[c] - correction))
+        value = (total + start) * factor + add
+        put(out, c, min(max(value, low), high), zero)
+
+
+@inner_njit()
+def put_one(total, start, factor, add, low, high, zero, out, at):
+    """One result."""
+    value = (np.float32(np.int32(total)) + start) * factor + add
+    put(out, at, min(max(value, low), high), zero)
