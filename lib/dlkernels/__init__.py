@@ -56,6 +56,9 @@ FOLDERS = {
     "optim": """
         adam adamw clip_grad_norm sgd
     """,
+    "quantization": """
+        choose_qparams dequantize fake_quantize fake_quantize_backward quantize
+    """,
     "integer": """
         PackedWeight conv2d_int8 linear_int8
     """,

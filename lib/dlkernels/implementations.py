@@ -102,6 +102,9 @@ class Operation:
     backward_of: str | None = None  # the operation whose gradients it computes
     by_shape: bool = False  # what is prepared follows from shapes, dtypes and numbers; a new result is not set
     partial: Callable | None = None  # of a backward: the wanted gradients only, or None for what it does not take
+    slope_of: Callable | None = (
+        None  # the function whose slope its gradient is, where the reference itself is a staircase
+    )
 
     @property
     def function(self):
@@ -215,6 +218,7 @@ def operation(
     backward_of=None,
     by_shape=False,
     partial=None,
+    slope_of=None,
 ):
     """Declare an operation; the decorated function prepares its arguments (see the module's docstring).
 
@@ -240,6 +244,7 @@ def operation(
             backward_of,
             by_shape,
             partial,
+            slope_of,
         )
         _plans.clear()
         if backward_of is not None:

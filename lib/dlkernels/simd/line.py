@@ -6,6 +6,7 @@ mixture of layouts. A line neither owns nor bounds its memory: keep the array al
 
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from .tile import as_index, check_array, constant, first_element
@@ -13,8 +14,9 @@ from .tile import as_index, check_array, constant, first_element
 
 @intrinsic
 def memory(typingctx, array):
-    """``memory(array)``: the memory from the array's first element on, whatever the array's layout."""
-    check_array("memory", array)
+    """``memory(array)``: the memory from the array's first element on, whatever its layout and numbers are."""
+    if not isinstance(array, types.Array) or not isinstance(array.dtype, types.Number):
+        raise TypingError(f"memory expects an array of numbers, not {array}")
     line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)
 
     def emit(context, builder, signature, arguments):
