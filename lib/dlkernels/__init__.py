@@ -57,7 +57,8 @@ FOLDERS = {
         adam adamw clip_grad_norm sgd
     """,
     "quantization": """
-        choose_qparams dequantize fake_quantize fake_quantize_backward quantize
+        choose_qparams dequantize fake_quantize fake_quantize_backward linear_codebook linear_hashed
+        linear_hashed_backward linear_int4 linear_low_rank quantize
     """,
     "integer": """
         PackedWeight conv2d_int8 linear_int8

@@ -13,17 +13,21 @@ runs.py           which scale belongs to which numbers                       exa
 cpu_codes.py      quantize and dequantize on the CPU                         gpu_codes.py   on a GPU
 cpu_ranges.py     choose_qparams: scale and zero point of a range            gpu_ranges.py
 cpu_fake.py       fake_quantize and its straight-through backward            gpu_fake.py
+cpu_int4.py       linear_int4: a layer whose weight has four bits            gpu_int4.py
+hashing.py        which shared weight stands where
+cpu_layers.py     linear_codebook, linear_hashed, linear_low_rank            gpu_layers.py
 """
 
 import numbers
 
 import numpy as np
 
-from ..arguments import FLOATS, check_gradient, float_array, one_place
+from ..arguments import FLOATS, check_gradient, float_array, one_place, same
 from ..device import is_device_array
 from ..host import new
 from ..implementations import call, operation
 from ..launches import device_array
+from ..matrix import linear, linear_backward
 from . import examples, reference
 from .formats import FORMATS, pack, unpack  # noqa: F401
 from .runs import runs, scales_shape
@@ -204,7 +208,141 @@ def _prepare_fake_quantize_backward(
     return *checked, input, grad, _empty(tuple(input.shape), input.dtype, input)
 
 
-from . import cpu_codes, cpu_fake, cpu_ranges  # noqa: E402, F401
+# ---- layers whose weights have few bits ------------------------------------------------------------------------------
+
+
+def _check_layer(input, weight, bias, width):
+    """The shape of the layer's result. width: of a row of weight, for so many inputs."""
+    float_array("input", input, (FLOAT32,))
+    given = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
+    one_place(**given)
+    if input.ndim < 1 or weight.ndim != 2 or weight.shape[1] != width(input.shape[-1]):
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)} and input has shape {tuple(input.shape)}; expected input of shape "
+            "(..., in) and weight of shape (out, in), where two codes of four bits are one byte."
+        )
+    if bias is not None:
+        float_array("bias", bias, (FLOAT32,))
+        if tuple(bias.shape) != tuple(weight.shape[:1]):
+            raise ValueError(f"bias has shape {tuple(bias.shape)}; expected {tuple(weight.shape[:1])}.")
+    return (*input.shape[:-1], weight.shape[0])
+
+
+@operation(
+    "linear_int4",
+    reference.linear_int4,
+    examples.LINEAR_INT4,
+    no_backward="its weight is codes; linear of what dequantize makes of them has one",
+)
+def _prepare_linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    float_array("weight", weight, (CODES[1],))
+    shape, form = _check_layer(input, weight, bias, FORMATS["int4"].width), FORMATS["int4"]
+    length = input.shape[-1]
+    if group_size is None:
+        group_size = max(length + length % 2, 2)
+    elif _whole("group_size", group_size, 2) % 2:
+        raise ValueError(f"group_size is {group_size}; expected an even number: two codes share a byte, and a scale.")
+    wanted = (weight.shape[0], length)
+    float_array("scale", scale, (FLOAT32,))
+    scale, zero = _steps(scale, zero_point, wanted, None, group_size, _ends(form), input=input)
+    zero = None if zero_point is None else zero
+    return group_size, bias, input, weight, scale, zero, _empty(shape, FLOAT32, input)
+
+
+@operation(
+    "linear_codebook",
+    reference.linear_codebook,
+    examples.LINEAR_CODEBOOK,
+    no_backward="its weight is indices; linear of codebook[weight] has one",
+)
+def _prepare_linear_codebook(input, weight, codebook, bias=None, scale=None, group_size=None):
+    float_array("weight", weight, (CODES[1],))
+    float_array("codebook", codebook, (FLOAT32,))
+    if codebook.ndim != 1 or not 1 <= codebook.shape[0] <= 256:
+        raise ValueError(f"codebook has shape {tuple(codebook.shape)}; expected (levels,), from 1 to 256 of them.")
+    packed = codebook.shape[0] <= 16 and input.ndim > 0 and weight.shape[-1:] != tuple(input.shape[-1:])
+    shape = _check_layer(input, weight, bias, FORMATS["int4"].width if packed else int)
+    one_place(input=input, codebook=codebook)
+    length = input.shape[-1]
+    if (group_size is None) is not (scale is None):
+        raise ValueError(
+            f"group_size is {group_size}, scale is a {type(scale).__name__}; expected both, or None twice."
+        )
+    if scale is not None:
+        scale, _ = _steps(scale, None, (weight.shape[0], length), None, group_size, None, input=input)
+    return bias, input, weight, codebook, packed, scale, group_size or max(length, 1), _empty(shape, FLOAT32, input)
+
+
+def _check_hashed(input, weight, out_features, bias, seed):
+    """The shape of the layer's result."""
+    given = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    _whole("out_features", out_features, 0, 2**31 - 1)
+    _whole("seed", seed, 0, 2**32 - 1)
+    if input.ndim < 1:
+        raise ValueError("input is a single number; expected an array of shape (..., in).")
+    if weight.ndim != 1 or (not weight.size and input.shape[-1] and out_features):
+        raise ValueError(f"weight has shape {tuple(weight.shape)}; expected (shared,), one weight at least.")
+    if bias is not None and tuple(bias.shape) != (out_features,):
+        raise ValueError(f"bias has shape {tuple(bias.shape)}; expected {(out_features,)}.")
+    return (*input.shape[:-1], int(out_features))
+
+
+@operation("linear_hashed", reference.linear_hashed, examples.LINEAR_HASHED)
+def _prepare_linear_hashed(input, weight, out_features, bias=None, seed=0):
+    shape = _check_hashed(input, weight, out_features, bias, seed)
+    return bias, input, weight, int(seed), _empty(shape, input.dtype, input)
+
+
+@operation(
+    "linear_hashed_backward",
+    reference.linear_hashed_backward,
+    examples.LINEAR_HASHED_BACKWARD,
+    backward_of="linear_hashed",
+)
+def _prepare_linear_hashed_backward(grad, input, weight, out_features, bias=None, seed=0):
+    check_gradient(grad, _check_hashed(input, weight, out_features, bias, seed), input=input)
+    return int(seed), bias, grad, input, weight
+
+
+def _low_rank_backward(grad, input, u, v, bias=None):
+    of_hidden, of_u, *of_bias = linear_backward(grad, linear(input, v), u, bias)
+    of_input, of_v = linear_backward(of_hidden, input, v)
+    return {"input": of_input, "u": of_u, "v": of_v} | ({"bias": of_bias[0]} if of_bias else {})
+
+
+@operation("linear_low_rank", reference.linear_low_rank, examples.LINEAR_LOW_RANK, backward=_low_rank_backward)
+def _prepare_linear_low_rank(input, u, v, bias=None):
+    given = {"input": input, "u": u, "v": v} | ({} if bias is None else {"bias": bias})
+    for name, one in given.items():
+        float_array(name, one)
+    one_place(**given)
+    same("dtype", **given)
+    if u.ndim != 2 or v.ndim != 2 or input.ndim < 1 or u.shape[1] != v.shape[0] or v.shape[1] != input.shape[-1]:
+        raise ValueError(
+            f"u has shape {tuple(u.shape)}, v has shape {tuple(v.shape)} and input has shape {tuple(input.shape)}; expected "
+            "(out, rank), (rank, in) and (..., in)."
+        )
+    if bias is not None and tuple(bias.shape) != tuple(u.shape[:1]):
+        raise ValueError(f"bias has shape {tuple(bias.shape)}; expected {tuple(u.shape[:1])}.")
+    return bias, input, u, v, _empty((*input.shape[:-1], u.shape[0]), input.dtype, input)
+
+
+from . import (  # noqa: E402
+    cpu_codes,  # noqa: F401
+    cpu_fake,  # noqa: F401
+    cpu_int4,  # noqa: F401
+    cpu_layers,  # noqa: F401
+    cpu_ranges,  # noqa: F401
+    gpu_codes,  # noqa: F401
+    gpu_fake,  # noqa: F401
+    gpu_int4,  # noqa: F401
+    gpu_layers,  # noqa: F401
+    gpu_ranges,  # noqa: F401
+)
 
 # ---- what is called -------------------------------------------------------------------------------------------------
 
@@ -219,9 +357,9 @@ def quantize(input, scale, zero_point=None, dtype="int8", axis=None, group_size=
     A new array: int8 for "int8", else uint8; of four bits (..., ceil(n / 2)), two codes in a byte, the even one low.
 
     As torch.quantize_per_tensor and quantize_per_channel, but that input is divided by scale, not multiplied by its
-    reciprocal: the nearest code, always. NaN becomes the highest code, as with quantize_per_tensor
-    (quantize_per_channel makes 0 of it); of a float8 its NaN, with its sign; of nf4 code 0. Infinities become the ends,
-    also of "e5m2".
+    reciprocal, and that an odd zero point does not change where ties go (theirs is added before they round). NaN
+    becomes the highest code, as with quantize_per_tensor (quantize_per_channel makes 0 of it); of a float8 its NaN,
+    with its sign; of nf4 code 0. Infinities become the ends, also of "e5m2".
     """
     return call("quantize", input, scale, zero_point, dtype, axis, group_size)
 
@@ -266,3 +404,55 @@ def fake_quantize_backward(
     Leonard and Courville, Estimating or propagating gradients through stochastic neurons, 2013).
     """
     return call("fake_quantize_backward", grad, input, scale, zero_point, quant_min, quant_max, axis, group_size)
+
+
+def linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    """input W^T + bias, where W = dequantize(weight, scale, zero_point, "int4", group_size=group_size) is never stored.
+
+    input: (..., in), float32; for few rows, as when a language model writes one word after the other.
+    weight: (out, ceil(in / 2)), uint8, two codes from -8 to 7 in a byte, the even one low.
+    scale: (out, ceil(in / group_size)), float32. zero_point: int32, of the shape of scale, or None for 0.
+    group_size: how many neighbours have a scale, even; None: all of a row. bias: (out,) or None.
+    A new array (..., out), float32.
+    """
+    return call("linear_int4", input, weight, scale, zero_point, bias, group_size)
+
+
+def linear_codebook(input, weight, codebook, bias=None, scale=None, group_size=None):
+    """input W^T + bias, where W = codebook[weight]: a layer whose weights share few levels, as k-means finds them.
+
+    input: (..., in), float32. codebook: (levels,), float32, 256 at most. weight: (out, in), uint8, indices of the
+    codebook; of 16 levels or less also (out, ceil(in / 2)), two in a byte, the even one low. An index behind the last
+    level is NaN. scale: (out, ceil(in / group_size)), float32: W is multiplied by it, as for "nf4", whose codebook is
+    FORMATS["nf4"].levels. bias: (out,) or None. A new array (..., out).
+    (Han, Mao and Dally, Deep compression, 2016.)
+    """
+    return call("linear_codebook", input, weight, codebook, bias, scale, group_size)
+
+
+def linear_hashed(input, weight, out_features, bias=None, seed=0):
+    """input W^T + bias, where a hash of row, column and seed says which of few shared weights W has there, and its sign.
+
+    input: (..., in); weight: (shared,), one dtype, float32 or float64 (on a GPU: float32). out_features: rows of W,
+    which is stored nowhere. seed: a whole number below 2^32. bias: (out_features,) or None. A new array
+    (..., out_features).
+    (Chen and others, Compressing neural networks with the hashing trick, 2015; the hash is that of hashing.py.)
+    """
+    return call("linear_hashed", input, weight, out_features, bias, seed)
+
+
+def linear_hashed_backward(grad, input, weight, out_features, bias=None, seed=0):
+    """The gradients of input, weight and (if there is one) bias, given `grad`, that of linear_hashed(...).
+
+    That of a shared weight is the sum over all places where it stands.
+    """
+    return call("linear_hashed_backward", grad, input, weight, out_features, bias, seed)
+
+
+def linear_low_rank(input, u, v, bias=None):
+    """(input V^T) U^T + bias: a layer whose weight is the product U V of two thin matrices.
+
+    input: (..., in), u: (out, rank), v: (rank, in), bias: (out,) or None, one dtype, float32 or float64 (on a GPU:
+    float32). A new array (..., out). U V is never formed: multiplications, and weights, are rank (in + out), not in out.
+    """
+    return call("linear_low_rank", input, u, v, bias)

@@ -4,11 +4,13 @@ Codes are exact but for one thing: a quotient that float32 rounds to the middle 
 There the neighbour is allowed.
 """
 
+import math
+
 import numpy as np
 
 from ..examples import Draw, Examples
 from . import reference
-from .formats import FORMATS
+from .formats import FORMATS, pack, unpack
 from .runs import scales_shape
 
 # One, fewer than a vector, ragged, odd rows of packed codes, rows longer than a group.
@@ -185,4 +187,167 @@ def _fake_gradient_error(arguments, expected, eps):
 
 FAKE_QUANTIZE_BACKWARD = Examples(
     _fake_gradient_arguments, _fake_gradient_error, SHAPES, LARGE, TIMED, seeds=len(FAKE)
+)  # fmt: skip
+
+
+# ---- layers: a size is (..., out, in), the input (..., in) -----------------------------------------------------------
+
+# One, less than a vector of bytes, groups with a rest, an odd number of inputs, rows that are not the last four.
+LAYERS = (
+    (1, 1, 1),
+    (2, 5, 7),
+    (3, 9, 40),
+    (1, 17, 130),
+    (2, 4, 96),
+    (2, 3, 6, 33),
+    (2, 2),
+    (0, 3, 4),
+    (2, 0, 4),
+    (2, 3, 0),
+)
+LARGE_LAYERS = ((1, 515, 301), (3, 40, 1100), (2, 70, 1025), (1, 1, 70_001), (2, 5, 64, 320))
+TIMED_LAYERS = ((1, 1024, 1024), (1, 4096, 4096), (4, 4096, 4096))
+
+
+def _layer(draw, shape):
+    """(input, out, in, bias or None)."""
+    *rows, outputs, length = shape
+    bias = draw.array(outputs) if draw.seed % 2 else None
+    return draw.array(*rows, length), outputs, length, bias
+
+
+def _bytes(draw, shape, length):
+    """Packed codes, of a row of that length."""
+    bits = np.asarray(draw.random.integers(0, 256, shape, np.uint8))
+    if length % 2:
+        bits[..., -1:] &= 15
+    return Draw("float32", draw.layout)._laid_out(shape, lambda shape: _filled(shape, bits))
+
+
+INT4 = [(group, affine) for affine in (False, True) for group in (None, 6, 32, 64)]
+
+
+def _int4_arguments(draw, *shape):
+    group, affine = INT4[draw.seed // 2 % len(INT4)]
+    input, outputs, length, bias = _layer(draw, shape)
+    weight = _bytes(draw, (outputs, (length + 1) // 2), length)
+    wanted = scales_shape((outputs, length), None, group or max(length + length % 2, 2))
+    scale = np.asarray(draw.random.uniform(0.01, 0.2, wanted), np.float32)
+    zero = draw.random.integers(-8, 7, wanted, np.int32, endpoint=True) if affine else None
+    return input, weight, scale, zero, bias, group
+
+
+def _sum_error(input, weight, bias, more=0):
+    """Of a sum of rounded products, whatever the order of the additions (Higham, section 3.5)."""
+    x, w = np.abs(np.asarray(input, np.float64)), np.abs(weight)
+    x = np.where(np.isfinite(x), x, 0)
+    size = x @ w.T + (0 if bias is None else np.abs(np.asarray(bias, np.float64)))
+    return (x.shape[-1] + 6 + more) * np.finfo(np.float32).eps * size
+
+
+def _int4_error(arguments, expected, eps):
+    """Codes and zero points are multiplied by inputs apart: the sum is of both."""
+    input, weight, scale, zero, bias, group = arguments
+    length = np.shape(input)[-1]
+    rest = {"group_size": group or max(length + length % 2, 2), "length": length}
+    numbers = np.abs(reference.dequantize(weight, scale, None, "int4", **rest))
+    if zero is not None:
+        numbers = numbers + np.abs(
+            reference.spread(scale * np.float64(zero), (len(weight), length), None, rest["group_size"])
+        )
+    bias = None if bias is None else np.where(np.isfinite(bias), bias, 0)
+    return _sum_error(input, numbers, bias)
+
+
+LINEAR_INT4 = Examples(
+    _int4_arguments, _int4_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, dtypes=("float32",), values=("normal", "tiny"),
+    seeds=2 * len(INT4),
+)  # fmt: skip
+
+CODEBOOK = [(levels, scaled) for levels in (16, 5, 200) for scaled in (False, True)]
+
+
+def _codebook_arguments(draw, *shape):
+    levels, scaled = CODEBOOK[draw.seed // 2 % len(CODEBOOK)]
+    input, outputs, length, bias = _layer(draw, shape)
+    packed = levels <= 16 and draw.seed % 4 < 3
+    indices = np.asarray(draw.random.integers(0, levels, (outputs, length), np.uint8))
+    bytes = pack(indices) if packed else indices
+    weight = Draw("float32", draw.layout)._laid_out(bytes.shape, lambda shape: _filled(shape, bytes))
+    wanted = scales_shape((outputs, length), None, GROUP)
+    scale = np.asarray(draw.random.uniform(0.5, 2, wanted), np.float32) if scaled else None
+    return input, weight, draw.array(levels, scale=1.0), bias, scale, GROUP if scaled else None
+
+
+def _codebook_error(arguments, expected, eps):
+    input, weight, codebook, bias, scale, group = arguments
+    length = np.shape(input)[-1]
+    packed = len(codebook) <= 16 and weight.shape[-1] != length
+    numbers = np.asarray(codebook, np.float64)[unpack(weight, length, signed=False) if packed else weight]
+    if scale is not None:
+        numbers = numbers * np.abs(reference.spread(scale, numbers.shape, group_size=group))
+    return _sum_error(input, numbers, bias)
+
+
+LINEAR_CODEBOOK = Examples(
+    _codebook_arguments, _codebook_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, dtypes=("float32",),
+    values=("normal", "tiny"), seeds=2 * len(CODEBOOK),
+)  # fmt: skip
+
+
+def _hashed_arguments(draw, *shape):
+    input, outputs, _, bias = _layer(draw, shape)
+    return input, draw.array(draw.one_of((1, 7, 40))), outputs, bias, draw.one_of((0, 5, 2**32 - 1))
+
+
+def _hashed_error(arguments, expected, eps):
+    input, weight, outputs, bias, seed = arguments
+    index, _ = reference.places(len(weight), outputs, np.shape(input)[-1], seed)
+    return _sum_error(input, np.asarray(weight, np.float64)[index], bias) * (eps / np.finfo(np.float32).eps)
+
+
+LINEAR_HASHED = Examples(
+    _hashed_arguments, _hashed_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, values=("normal", "tiny"), seeds=6
+)  # fmt: skip
+
+
+def _hashed_gradient_arguments(draw, *shape):
+    input, *rest = _hashed_arguments(draw, *shape)
+    return draw.array(*shape[:-1]), input, *rest
+
+
+def _hashed_gradient_error(arguments, expected, eps):
+    """Sums of products; of a shared weight over all places where it stands."""
+    grad, input, weight, outputs, bias, seed = arguments
+    sizes = [np.abs(np.asarray(x, np.float64)) for x in (grad, input, weight)]
+    index, _ = reference.places(len(weight), outputs, np.shape(input)[-1], seed)
+    rows = math.prod(input.shape[:-1])
+    g, x, of_weight = sizes[0].reshape(rows, outputs), sizes[1].reshape(rows, input.shape[-1]), np.zeros(len(weight))
+    np.add.at(of_weight, index, g.T @ x)
+    of_input = (g @ sizes[2][index]).reshape(input.shape)
+    bounds = (of_input * (outputs + 2), of_weight * (index.size + rows + 2), g.sum(axis=0) * (rows + 2))
+    return tuple(eps * bound for bound in (bounds if bias is not None else bounds[:2]))
+
+
+LINEAR_HASHED_BACKWARD = Examples(
+    _hashed_gradient_arguments, _hashed_gradient_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, values=("normal",), seeds=6
+)  # fmt: skip
+
+
+def _low_rank_arguments(draw, *shape):
+    input, outputs, length, bias = _layer(draw, shape)
+    rank = draw.one_of((1, 4, 19, 0))
+    return input, draw.array(outputs, rank), draw.array(rank, length), bias
+
+
+def _low_rank_error(arguments, expected, eps):
+    input, u, v, bias = arguments
+    x, u, v = (np.abs(np.asarray(one, np.float64)) for one in (input, u, v))
+    size = (x @ v.T) @ u.T + (0 if bias is None else np.abs(np.asarray(bias, np.float64)))
+    return (x.shape[-1] + u.shape[1] + 6) * eps * size
+
+
+LINEAR_LOW_RANK = Examples(
+    _low_rank_arguments, _low_rank_error, LAYERS, (*LARGE_LAYERS, (12, 300, 400)), TIMED_LAYERS, values=("normal",),
+    seeds=8,
 )  # fmt: skip

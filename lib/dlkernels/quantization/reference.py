@@ -6,9 +6,15 @@ dequantize        scale * (number of the code - zero point)
 choose_qparams    the scale, and zero point, with which the least and the largest number just fit. 0 always has a code
 fake_quantize     dequantize(quantize(x)), in floating point; as PyTorch's, it takes the lowest code of no number
 fake_quantize_backward    straight through (Bengio and others 2013): what arrives, where no end was passed, else 0
+linear_int4       input W^T + bias, where W is dequantized: of codes of four bits
+linear_codebook   where W is looked up, and scaled
+linear_hashed     where each place of W has a shared weight, and a sign, which a hash of row and column chooses
+linear_low_rank   where W is a product of two thin matrices
 
 A scale belongs to all numbers, to those of an index of `axis`, or to `group_size` neighbours of the last axis.
 """
+
+import math
 
 import numpy as np
 
@@ -117,3 +123,54 @@ def not_clipped(input, scale, zero_point=None, quant_min=-128, quant_max=127, ax
     rest = np.shape(input), axis, group_size
     zero, step = _zeros(zero_point, *rest), _double(spread(scale, *rest))
     return np.clip(_double(input), (quant_min - 0.5 - zero) * step, (quant_max + 0.5 - zero) * step)
+
+
+def linear_int4(input, weight, scale, zero_point=None, bias=None, group_size=None):
+    length = np.shape(input)[-1]
+    group_size = group_size or max(length + length % 2, 2)
+    numbers = dequantize(weight, scale, zero_point, "int4", group_size=group_size, length=length)
+    return _double(input) @ numbers.T + (0 if bias is None else _double(bias))
+
+
+def linear_codebook(input, weight, codebook, bias=None, scale=None, group_size=None):
+    length, table = np.shape(input)[-1], np.full(256, np.nan)
+    table[: len(codebook)] = codebook
+    packed = len(codebook) <= 16 and np.shape(weight)[-1] != length
+    numbers = table[unpack(weight, length, signed=False) if packed else weight]
+    if scale is not None:
+        numbers = numbers * _double(spread(scale, numbers.shape, group_size=group_size))
+    return _double(input) @ numbers.T + (0 if bias is None else _double(bias))
+
+
+def mixed(h):
+    """The finalizer of MurmurHash3, in numbers that have no end."""
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        h = (h ^ h >> np.uint64(shift)) * np.uint64(factor) % np.uint64(2**32)
+    return h ^ h >> np.uint64(16)
+
+
+def places(shared, outputs, inputs, seed):
+    """(index of the shared weight, sign) at each place of a matrix."""
+    golden, whole = np.uint64(0x9E3779B1), np.uint64(2**32)
+    row, column = (np.arange(n, dtype=np.uint64) * golden % whole for n in (outputs, inputs))
+    words = mixed((mixed((row + np.uint64(seed)) % whole)[:, None] + column) % whole)
+    return (words * np.uint64(shared) // whole).astype(np.int64), np.where(words % np.uint64(2) == 0, 1.0, -1.0)
+
+
+def linear_hashed(input, weight, out_features, bias=None, seed=0):
+    index, sign = places(len(weight), out_features, np.shape(input)[-1], seed)
+    return _double(input) @ (_double(weight)[index] * sign).T + (0 if bias is None else _double(bias))
+
+
+def linear_hashed_backward(grad, input, weight, out_features, bias=None, seed=0):
+    x, rows = _double(input), math.prod(np.shape(input)[:-1])
+    lines, arrived = x.reshape(rows, x.shape[-1]), _double(grad).reshape(rows, out_features)
+    index, sign = places(len(weight), out_features, x.shape[-1], seed)
+    of_input = (arrived @ (_double(weight)[index] * sign)).reshape(x.shape)
+    of_weight = np.zeros(len(weight))
+    np.add.at(of_weight, index, (arrived.T @ lines) * sign)
+    return (of_input, of_weight) if bias is None else (of_input, of_weight, arrived.sum(axis=0))
+
+
+def linear_low_rank(input, u, v, bias=None):
+    return (_double(input) @ _double(v).T) @ _double(u).T + (0 if bias is None else _double(bias))

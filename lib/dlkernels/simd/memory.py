@@ -97,6 +97,30 @@ def load_bytes(typingctx, source, i, like):
     return vector_type(source, i, like), emit
 
 
+@intrinsic
+def load_nibbles(typingctx, source, i, like):
+    """``load_nibbles(source, i, like)``: of bytes i, i + 1, ... of ``source`` the low and the high four bits.
+
+    Two vectors of the dtype of ``like``, of numbers from -8 to 7 (two's complement). source: uint8.
+    """
+    vector_type = _check("load_nibbles", like, i)
+    if not isinstance(source, types.Array) or source.dtype != types.uint8 or source.layout != "C":
+        raise TypingError(f"load_nibbles expects a C-contiguous array of uint8, not {source}")
+    both = types.UniTuple(vector_type, 2)
+
+    def emit(context, builder, signature, arguments):
+        address = address_of(context, builder, source, arguments[0], i, arguments[1])
+        narrow = ir.VectorType(ir.IntType(8), vector_type.lanes)
+        wide = ir.VectorType(ir.IntType(32), vector_type.lanes)
+        bytes = builder.sext(builder.load(builder.bitcast(address, narrow.as_pointer()), align=1), wide)
+        four, rest = (ir.Constant(wide, [n] * vector_type.lanes) for n in (4, 28))
+        halves = builder.ashr(builder.shl(bytes, rest), rest), builder.ashr(bytes, four)
+        numbers = [builder.sitofp(half, context.get_value_type(vector_type)) for half in halves]
+        return context.make_tuple(builder, both, numbers)
+
+    return both(source, i, like), emit
+
+
 def _emit_store(array, i, vector_type, nontemporal):
     align = _itemsize(vector_type) * (vector_type.lanes if nontemporal else 1)
 
