@@ -21,10 +21,10 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from .codes import FLIP, factors
-from .cpu_linear import DTYPES, no_zeros
+from .cpu_linear import DTYPES, no_zeros, or_empty
 from .packed import codes_of, packed, rows_of_panel
 from .planes import make_planes, places, plan
-from .requantize import put_line, put_one
+from .requantize import channel_numbers, put_line, put_one
 from .words import DOT4, ROWS, WIDTH, channels_by_pixels, copy_elements
 
 SLOW = 1 << 18  # as `largest` counts: the product of a size
@@ -34,7 +34,7 @@ BYTES = np.uint32(0x01010101)  # times a code: the word of four such
 def on_pictures(rung):
     """Let `rung`, written for contiguous pictures of codes without sign, take what is prepared.
 
-    It gets (x, weight, zeros, (start, factor, add), quantizer, geometry, out): x as uint8 whose codes are still to be
+    It gets (x, weight, bias, scale, zeros, quantizer, geometry, out): x as uint8 whose codes are still to be
     flipped, out as uint8 or float32, both with a batch. Results of no elements never reach it; sums of no terms are 0.
     """
 
@@ -42,12 +42,12 @@ def on_pictures(rung):
     def whole(x, weight, bias, scale, zeros, q, g, out):
         if out.size:
             bias = None if bias is None else plain(bias)
-            numbers = factors(bias, plain(scale), q, out.dtype != np.float32)
+            scale, zeros = plain(scale), None if zeros is None else plain(zeros)
             results = with_batch(out if out.dtype == np.float32 else out.view(np.uint8))
             if x.size:
-                rung(with_batch(plain(x).view(np.uint8)), weight, zeros, numbers, q, g, results)
+                rung(with_batch(plain(x).view(np.uint8)), weight, bias, scale, zeros, q, g, results)
             else:
-                put_zeros(*numbers, q, results)
+                put_zeros(*factors(bias, scale, q, out.dtype != np.float32), q, results)
         return out
 
     return whole
@@ -89,9 +89,9 @@ def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
 
 @implementation("conv2d_int8", device="cpu", adds="products of differences, in seven loops", dtypes=DTYPES, largest=SLOW)
 @on_pictures
-def conv2d_int8_loop(x, weight, zeros, numbers, q, g, out):
+def conv2d_int8_loop(x, weight, bias, scale, zeros, q, g, out):
     weight = codes_of(weight)
-    convolve_differences(x, weight, no_zeros(len(weight), zeros), *numbers, q, g, out)
+    convolve_differences(x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, g, out)
 
 
 # ---- a product of matrices, then the rest --------------------------------------------------------------------------
@@ -128,10 +128,11 @@ def requantize_planes(products, zeros, rests, sums, zero, start, factor, add, q,
     dtypes=DTYPES,
 )
 @on_pictures
-def conv2d_int8_columns(x, weight, zeros, numbers, q, g, out):
+def conv2d_int8_columns(x, weight, bias, scale, zeros, q, g, out):
     weight = codes_of(weight)
     (pictures, outs, high, wide), ins = out.shape, weight.shape[1]
     rows, each = weight.reshape(outs, -1), outs // g.groups
+    numbers = factors(bias, scale, q, out.dtype != np.float32)
     sums, zero = rows.sum(axis=1, dtype=np.int32), q.input_zero - FLIP
     columns, zeros = np.empty((rows.shape[1], high * wide), np.int8), no_zeros(outs, zeros)
     for picture in range(pictures):
@@ -139,9 +140,8 @@ def conv2d_int8_columns(x, weight, zeros, numbers, q, g, out):
             some = slice(group * each, (group + 1) * each)
             write_columns(x, picture, group * ins, q, g, wide, columns)
             rests = columns.sum(axis=0, dtype=np.int32) - np.int32(zero * len(columns))
-            of_group = (one[some] for one in (sums,))
             requantize_planes(
-                matmul_int8(rows[some], columns), zeros[some], rests, *of_group, zero,
+                matmul_int8(rows[some], columns), zeros[some], rests, sums[some], zero,
                 *(one[some] for one in numbers), q, out[picture, some].reshape(each, -1),
             )  # fmt: skip
 
@@ -177,6 +177,9 @@ def sum_windows(x, groups, q, g, rests):
 def find_runs(first, rows, wide, pitch, runs):
     """Where the tile of WIDTH places from `first` on holds results: runs[k] = (lane, how many, first result). Returns k."""
     count, lane = 0, 0
+    if pitch == wide:
+        runs[0, 0], runs[0, 1], runs[0, 2] = 0, min(WIDTH, rows * wide - first), first
+        return 1
     while lane < WIDTH:
         y, z = (first + lane) // pitch, (first + lane) % pitch
         if y >= rows:
@@ -189,61 +192,63 @@ def find_runs(first, rows, wide, pitch, runs):
     return count
 
 
+@inner_njit()
+def take_rests(sums, zero, rests, first, runs, count):
+    """What the zero point of a weight adds is taken from a row of a tile. first: the result at which the band begins."""
+    for k in range(count):
+        lane, length, result = runs[k, 0], runs[k, 1], runs[k, 2]
+        for c in range(length):
+            sums[lane + c] -= zero * rests[first + result + c]
+
+
 def _fused(instruction):
     """The kernel for processors with the instruction, or without it."""
     many, one = (channels_by_pixels(rows, instruction) for rows in (ROWS, 1))
 
     @inner_njit()
-    def put_channel(sums, o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line):
-        """A row of a tile into channel o of the picture; `to`: its first result of the band."""
-        start, factor, add = numbers
-        if zeros[o] != 0:
-            window = (picture * rests.shape[1] + group) * rests.shape[2] + to[1]
-            flat = rests.reshape(rests.size)
-            for k in range(count):
-                for lane in range(runs[k, 1]):
-                    sums[runs[k, 0] + lane] -= zeros[o] * flat[window + runs[k, 2] + lane]
-        put_line(sums, corrections[o], start[o], factor[o], add[o], q.low, q.high, q.output_zero, line)
-        for k in range(count):
-            copy_elements(results, to[0] + runs[k, 2], line, runs[k, 0], runs[k, 1])
-
-    @inner_njit()
     def task(arguments, task, who):
-        pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts = arguments
-        (outs, high, wide), (ins, kernel_x, rows, flip, pad) = extents[3:], sizes
-        part, band = task % parts, task // parts
+        pixels, extents, sizes, words, steps, whole, factors, rests, q, g, p, out, work, parts = arguments
+        (outs, high, wide), (ins, rows, flip, pad) = extents[3:], sizes
+        part, band, each = task % parts, task // parts, outs // g.groups
         picture, top = band // p.bands, band % p.bands * p.rows
-        height, each = min(p.rows, high - top), outs // g.groups
-        panels = (each + rows - 1) // rows  # of a group
+        height, panels = min(p.rows, high - top), (each + rows - 1) // rows  # panels: of a group
         begin, end = part * g.groups * panels // parts, (part + 1) * g.groups * panels // parts
-        sums, line = np.empty((ROWS, WIDTH), np.int32), np.empty(WIDTH, results.dtype)
-        runs, mine = np.empty((WIDTH, 3), np.int64), who * p.own
+        runs, row, mine = np.empty((WIDTH, 3), np.int64), np.empty(p.row, np.uint8), who * p.own
+        results, sums = np.empty((ROWS, WIDTH), out.dtype), np.empty((ROWS, WIDTH), np.int32)
+        flat, least, most, zero = results.reshape(ROWS * WIDTH), q.low, q.high, q.output_zero
         for group in range(begin // panels, (end + panels - 1) // panels):
-            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, kernel_x, flip, pad, work, mine)
+            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, flip, pad, row, work, mine)
             first_panel, last_panel = max(begin - group * panels, 0), min(end - group * panels, panels)
             for first in range(0, (height - 1) * p.pitch + wide, WIDTH):
-                count = find_runs(first, height, wide, p.pitch, runs)
+                count, seen = find_runs(first, height, wide, p.pitch, runs), mine + first
                 for panel in range(first_panel, last_panel):
-                    at = (group * panels + panel) * steps.size * rows
-                    if rows == 1:
-                        one(sums, work, mine + first, steps, words, at)
+                    at, o = (group * panels + panel) * steps.size * rows, group * each + panel * rows
+                    if rests.size:
+                        if rows == 1:
+                            one(sums, work, seen, steps, words, at, whole, factors, o, least, most, zero)
+                        else:
+                            many(sums, work, seen, steps, words, at, whole, factors, o, least, most, zero)
+                    elif rows == 1:
+                        one(results, work, seen, steps, words, at, whole, factors, o, least, most, zero)
                     else:
-                        many(sums, work, mine + first, steps, words, at)
+                        many(results, work, seen, steps, words, at, whole, factors, o, least, most, zero)
                     for r in range(min(rows, each - panel * rows)):
-                        o = group * each + panel * rows + r
-                        to = (picture * outs + o) * high * wide + top * wide, top * wide
-                        put_channel(
-                            sums[r], o, picture, group, runs, count, to, zeros, rests, corrections, numbers, q, results, line
-                        )
+                        if rests.size:
+                            take_rests(sums[r], whole[1, o + r], rests[picture, group], top * wide, runs, count)
+                            numbers = factors[0, o + r], factors[1, o + r], factors[2, o + r]
+                            put_line(sums[r], whole[0, o + r], *numbers, least, most, zero, results[r])
+                        to = ((picture * outs + o + r) * high + top) * wide
+                        for k in range(count):
+                            copy_elements(out, to + runs[k, 2], flat, r * WIDTH + runs[k, 0], runs[k, 1])
 
     @cached_njit()
     def convolve_fused(
-        pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts, tasks,
-        threads, least, team,
+        pixels, extents, sizes, words, steps, bias, zeros, scale, sums, rests, q, g, p, out, work, parts, tasks, threads,
+        least, team,
     ):  # fmt: skip
-        arguments = (
-            pixels, extents, sizes, words, steps, zeros, rests, corrections, numbers, q, g, p, results, work, parts
-        )  # fmt: skip
+        codes = out.itemsize == 1
+        whole, factors = channel_numbers(bias, zeros, scale, sums, q, codes, scale.size + ROWS)
+        arguments = pixels, extents, sizes, words, steps, whole, factors, rests, q, g, p, out, work, parts
         share(task, arguments, tasks, threads, least, team)
 
     return convolve_fused
@@ -253,7 +258,7 @@ convolve_by_pairs = _fused(False)
 convolve_by_instruction = _fused(True) if DOT4 else convolve_by_pairs
 
 
-def fused(kernel, x, weight, zeros, numbers, q, g, out):
+def fused(kernel, x, weight, bias, scale, zeros, q, g, out):
     """The layer by one of the kernels."""
     layer = packed(weight, g.groups)
     codes, (pictures, outs, high, wide) = layer.weight, out.shape
@@ -267,11 +272,11 @@ def fused(kernel, x, weight, zeros, numbers, q, g, out):
     if zeros is not None:
         sum_windows(x, g.groups, q, g, rests.reshape(pictures, g.groups, high, wide))
     extents = *x.shape[1:], outs, high, wide
-    sizes = codes.shape[1], g.kernel_x, rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
+    sizes = codes.shape[1], rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
     kernel(
-        x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), no_zeros(outs, zeros), rests,
-        q.input_zero * layer.sums, numbers, q, g, p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own),
-        parts, bands * parts, threads, least_time(work), team.members(),
+        x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), *or_empty(bias, zeros), scale, layer.sums, rests, q, g,
+        p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own), parts, bands * parts, threads,
+        least_time(work), team.members(),
     )  # fmt: skip
 
 
@@ -282,8 +287,8 @@ def fused(kernel, x, weight, zeros, numbers, q, g, out):
     dtypes=DTYPES,
 )
 @on_pictures
-def conv2d_int8_pairs(x, weight, zeros, numbers, q, g, out):
-    fused(convolve_by_pairs, x, weight, zeros, numbers, q, g, out)
+def conv2d_int8_pairs(x, weight, bias, scale, zeros, q, g, out):
+    fused(convolve_by_pairs, x, weight, bias, scale, zeros, q, g, out)
 
 
 @implementation(
@@ -295,5 +300,5 @@ def conv2d_int8_pairs(x, weight, zeros, numbers, q, g, out):
     public=True,
 )
 @on_pictures
-def conv2d_int8_dot4(x, weight, zeros, numbers, q, g, out):
-    fused(convolve_by_instruction, x, weight, zeros, numbers, q, g, out)
+def conv2d_int8_dot4(x, weight, bias, scale, zeros, q, g, out):
+    fused(convolve_by_instruction, x, weight, bias, scale, zeros, q, g, out)

@@ -22,18 +22,19 @@ from ..simd.inner import inner_njit
 from ..team import share
 from .codes import FLIP, factors
 from .packed import codes_of, packed, steps_of
-from .requantize import put_one, put_row
-from .words import DOT4, LOW_ROWS, ROWS, WIDTH, rows_by_panel
+from .requantize import channel_numbers, put_one
+from .words import DOT4, LOW_ROWS, ROWS, WIDTH, copy_elements, rows_by_panel
 
 DTYPES = ("uint8", "int8", "float32")
 HEIGHT = 128  # rows of the input that meet a panel before the next one: with it they fit the second cache
+EMPTY = np.empty(0, np.float32), np.empty(0, np.int32)
 SLOW = 1 << 22  # products: nobody would wait for the first rung with more
 
 
 def on_lines(rung):
     """Let `rung`, written for rows of codes without sign and float32 for each channel, take what is prepared.
 
-    It gets (x, weight, zeros, (start, factor, add), quantizer, out): all contiguous, x as uint8 whose codes are still to
+    It gets (x, weight, bias, scale, zeros, quantizer, out): all contiguous, x as uint8 whose codes are still to
     be flipped, out as uint8 or float32. Results of no elements never reach it.
     """
 
@@ -42,16 +43,16 @@ def on_lines(rung):
         if out.size:
             lines = plain(x).view(np.uint8).reshape(-1, x.shape[-1]) if x.size else np.zeros((out.size // out.shape[-1], 0), np.uint8)
             bias = None if bias is None else plain(bias)
-            numbers = factors(bias, plain(scale), q, out.dtype != np.float32)
-            results = out.reshape(len(lines), -1)
-            rung(lines, weight, zeros, numbers, q, results if out.dtype == np.float32 else results.view(np.uint8))
+            zeros = None if zeros is None else plain(zeros)
+            results = (out if out.dtype == np.float32 else out.view(np.uint8)).reshape(len(lines), -1)
+            rung(lines, weight, bias, plain(scale), zeros, q, results)
         return out
 
     return whole
 
 
 def no_zeros(channels, zeros):
-    return np.zeros(channels, np.int32) if zeros is None else plain(zeros)
+    return np.zeros(channels, np.int32) if zeros is None else zeros
 
 
 # ---- one sum after the other ---------------------------------------------------------------------------------------
@@ -69,9 +70,9 @@ def multiply_differences(x, weight, zeros, start, factor, add, q, out):
 
 @implementation("linear_int8", device="cpu", adds="a loop over products of differences", dtypes=DTYPES, largest=SLOW)
 @on_lines
-def linear_int8_loop(x, weight, zeros, numbers, q, out):
+def linear_int8_loop(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
-    multiply_differences(x, weight, no_zeros(len(weight), zeros), *numbers, q, out)
+    multiply_differences(x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out)
 
 
 @cached_njit()
@@ -99,10 +100,10 @@ def multiply_codes(x, weight, zeros, sums, start, factor, add, q, out):
     dtypes=DTYPES,
 )
 @on_lines
-def linear_int8_sums(x, weight, zeros, numbers, q, out):
+def linear_int8_sums(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
     sums = weight.sum(axis=1, dtype=np.int32)
-    multiply_codes(x, weight, no_zeros(len(weight), zeros), sums, *numbers, q, out)
+    multiply_codes(x, weight, no_zeros(len(weight), zeros), sums, *factors(bias, scale, q, out.dtype != np.float32), q, out)
 
 
 # ---- a product of matrices, then the rest --------------------------------------------------------------------------
@@ -123,31 +124,17 @@ def requantize_sums(products, zeros, rests, sums, zero, start, factor, add, q, o
     dtypes=DTYPES,
 )
 @on_lines
-def linear_int8_product(x, weight, zeros, numbers, q, out):
+def linear_int8_product(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
     signed = (x if q.flip else x ^ np.uint8(FLIP)).view(np.int8)
     zero = q.input_zero - FLIP
     rests = signed.sum(axis=1, dtype=np.int32) - np.int32(zero * x.shape[1])
     sums = weight.sum(axis=1, dtype=np.int32)
     products = matmul_int8(signed, weight.T)
-    requantize_sums(products, no_zeros(len(weight), zeros), rests, sums, zero, *numbers, q, out)
+    requantize_sums(products, no_zeros(len(weight), zeros), rests, sums, zero, *factors(bias, scale, q, out.dtype != np.float32), q, out)
 
 
 # ---- fused ---------------------------------------------------------------------------------------------------------
-
-
-@inner_njit()
-def put_tile(sums, rows, columns, zeros, rests, corrections, numbers, q, out, top, left):
-    start, factor, add = numbers
-    end = left + columns
-    of_panel = start[left:end], factor[left:end], add[left:end]
-    for r in range(rows):
-        if rests[top + r] != 0:
-            for c in range(columns):
-                sums[r, c] -= zeros[left + c] * rests[top + r]
-        put_row(
-            sums[r], columns, corrections[left:end], *of_panel, q.low, q.high, q.output_zero, out[top + r], left
-        )  # fmt: skip
 
 
 def _fused(instruction):
@@ -156,34 +143,35 @@ def _fused(instruction):
 
     @inner_njit()
     def task(arguments, task, who):
-        x, pitch, words, steps, zeros, rests, corrections, numbers, q, out, down, across = arguments
-        (m, n), line = out.shape, x
+        x, pitch, words, steps, whole, factors, rests, q, out, down, across = arguments
+        (m, n), line = out.shape, out.reshape(out.size)
         i, j = task // across, task % across
         first, last = i * m // down, (i + 1) * m // down
-        panels = (n + WIDTH - 1) // WIDTH
-        sums = np.empty((ROWS, WIDTH), np.int32)
+        panels, results = (n + WIDTH - 1) // WIDTH, np.empty((ROWS, WIDTH), out.dtype)
+        flat, least, most, zero = results.reshape(ROWS * WIDTH), q.low, q.high, q.output_zero
         for panel in range(j * panels // across, (j + 1) * panels // across):
             left, at = panel * WIDTH, panel * steps * WIDTH
-            columns = min(WIDTH, n - left)
-            top = first
+            columns, top = min(WIDTH, n - left), first
             while top < last:
-                if last - first >= ROWS:  # the last tile is moved up: some rows are computed twice, none is guarded
-                    rows = ROWS
-                    top = min(top, last - ROWS)
-                    tall(sums, line, top * pitch, pitch, words, at, steps)
-                elif last - first >= LOW_ROWS:
-                    rows = LOW_ROWS
-                    top = min(top, last - LOW_ROWS)
-                    low(sums, line, top * pitch, pitch, words, at, steps)
+                # The last tile is moved up: some rows are computed twice, none is guarded.
+                rows = ROWS if last - first >= ROWS else LOW_ROWS if last - first >= LOW_ROWS else 1
+                top = min(top, last - rows)
+                begin = top * pitch
+                if rows == ROWS:
+                    tall(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
+                elif rows == LOW_ROWS:
+                    low(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
                 else:
-                    rows = 1
-                    one(sums, line, top * pitch, pitch, words, at, steps)
-                put_tile(sums, rows, columns, zeros, rests, corrections, numbers, q, out, top, left)
+                    one(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
+                for r in range(rows):
+                    copy_elements(line, (top + r) * n + left, flat, r * WIDTH, columns)
                 top += rows
 
     @cached_njit()
-    def multiply_fused(x, pitch, words, steps, zeros, rests, corrections, numbers, q, out, down, across, threads, least, team):
-        arguments = x, pitch, words, steps, zeros, rests, corrections, numbers, q, out, down, across
+    def multiply_fused(x, pitch, words, steps, bias, zeros, scale, sums, rests, q, out, down, across, threads, least, team):
+        count = (out.shape[1] + WIDTH - 1) // WIDTH * WIDTH
+        whole, factors = channel_numbers(bias, zeros, scale, sums, q, out.itemsize == 1, count)
+        arguments = x, pitch, words, steps, whole, factors, rests, q, out, down, across
         share(task, arguments, down * across, threads, least, team)
 
     return multiply_fused
@@ -195,12 +183,11 @@ multiply_by_instruction = _fused(True) if DOT4 else multiply_by_pairs
 
 @functools.lru_cache(maxsize=64)
 def _nothing(length):
-    zeros = np.zeros(length, np.int32)
-    zeros.flags.writeable = True
-    return zeros
+    """Zeros, the same array each time: nobody writes to it."""
+    return np.zeros(length, np.int32)
 
 
-def fused(kernel, x, weight, zeros, numbers, q, out):
+def fused(kernel, x, weight, bias, scale, zeros, q, out):
     """The layer by one of the kernels."""
     (m, n), k = out.shape, x.shape[1]
     layer, steps = packed(weight), steps_of(k)
@@ -209,15 +196,19 @@ def fused(kernel, x, weight, zeros, numbers, q, out):
         codes = np.zeros((m, 4 * steps), np.uint8)
         np.bitwise_xor(x, np.uint8(q.flip), out=codes[:, :k])
         x = codes
-    corrections = q.input_zero * layer.sums
     work = m * n * k // 4
     threads = threads_for(work)
     down = max(1, -(-m // HEIGHT))
     across = min(-(-n // WIDTH), -(-4 * threads // down)) if threads > 1 else 1
     kernel(
-        x.reshape(-1), 4 * steps, layer.words, steps, no_zeros(1, zeros), rests, corrections, numbers, q, out, down, across,
-        threads, least_time(work), team.members(),
+        x.reshape(-1), 4 * steps, layer.words, steps, *or_empty(bias, zeros), scale, layer.sums, rests, q, out, down, across, threads,
+        least_time(work), team.members(),
     )  # fmt: skip
+
+
+def or_empty(bias, zeros):
+    """Both as arrays, without elements where there are none: for None numba would compile everything again."""
+    return EMPTY[0] if bias is None else bias, EMPTY[1] if zeros is None else zeros
 
 
 def rests_of(x, q):
@@ -233,8 +224,8 @@ def rests_of(x, q):
     dtypes=DTYPES,
 )
 @on_lines
-def linear_int8_pairs(x, weight, zeros, numbers, q, out):
-    fused(multiply_by_pairs, x, weight, zeros, numbers, q, out)
+def linear_int8_pairs(x, weight, bias, scale, zeros, q, out):
+    fused(multiply_by_pairs, x, weight, bias, scale, zeros, q, out)
 
 
 @implementation(
@@ -246,5 +237,5 @@ def linear_int8_pairs(x, weight, zeros, numbers, q, out):
     public=True,
 )
 @on_lines
-def linear_int8_dot4(x, weight, zeros, numbers, q, out):
-    fused(multiply_by_instruction, x, weight, zeros, numbers, q, out)
+def linear_int8_dot4(x, weight, bias, scale, zeros, q, out):
+    fused(multiply_by_instruction, x, weight, bias, scale, zeros, q, out)

@@ -20,6 +20,7 @@ from ..simd.inner import inner_njit
 from ..team import share
 from .words import ROWS, WIDTH
 
+LINE = 64  # words of a row at a time: some lines of the cache, which it fetches ahead
 INT8 = np.dtype("int8")
 
 
@@ -74,19 +75,21 @@ def word_of(codes, at, step, count):
 
 @inner_njit()
 def _task_of_linear(arguments, panel, who):
+    """Some words of each channel in turn: rows that are a power of two apart would push each other out."""
     codes, outs, terms, steps, words = arguments
-    for s in range(steps):
-        line = (panel * steps + s) * WIDTH
-        for c in range(WIDTH):
-            channel = panel * WIDTH + c
-            inside = channel < outs and 4 * s < terms
-            if inside and 4 * s + 4 <= terms:
-                at = channel * terms + 4 * s
+    first, whole = panel * WIDTH, terms // 4
+    channels = min(WIDTH, outs - first)
+    for begin in range(0, steps, LINE):
+        end = min(begin + LINE, steps)
+        for c in range(channels):
+            row, to = (first + c) * terms, panel * steps * WIDTH + c
+            for s in range(begin, min(end, whole)):
+                at = row + 4 * s
                 low = np.uint32(np.uint8(codes[at])) | np.uint32(np.uint8(codes[at + 1])) << np.uint32(8)
                 high = np.uint32(np.uint8(codes[at + 2])) | np.uint32(np.uint8(codes[at + 3])) << np.uint32(8)
-                words[line + c] = low | high << np.uint32(16)
-            else:
-                words[line + c] = word_of(codes, channel * terms + 4 * s, 1, terms - 4 * s) if inside else np.uint32(0)
+                words[to + s * WIDTH] = low | high << np.uint32(16)
+            for s in range(max(begin, whole), end):
+                words[to + s * WIDTH] = word_of(codes, row + 4 * s, 1, terms - 4 * s)
 
 
 @cached_njit()
@@ -97,7 +100,7 @@ def pack_panels(codes, outs, terms, steps, words, panels, threads, team):
 def _pack_linear(codes):
     outs, terms = codes.shape
     steps, panels = steps_of(terms), -(-outs // WIDTH)
-    words = np.empty(panels * steps * WIDTH, np.uint32)
+    words = np.zeros(panels * steps * WIDTH, np.uint32)
     threads = team.size() if words.size > 1 << 16 else 1
     pack_panels(codes.reshape(-1), outs, terms, steps, words, panels, threads, team.members())
     return words

@@ -12,21 +12,29 @@ channel that the taps of a row see from one place. Planes of words are made for 
 channels at a time, so that they stay in the second cache.
 """
 
+import functools
 from collections import namedtuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
 
 from ..convolution.plans import by_shape
+from ..matrix.dots import I32, LANES
 from ..simd.inner import inner_njit
+from ..simd.vector import splat
 from .packed import by_taps, steps_of
-from .words import WIDTH
+from .words import WIDTH, WORDS, copy_elements
 
 BAND = 256 << 10  # bytes of the planes of a band
 
 #: rows: of the result in a band; bands: of a picture. taps: whether words hold taps. words: of a pixel; each has down x
 #: across planes, those of the strides. tall: rows of a plane; pitch: words from one row to the next; size: words of a
-#: plane; own: of all planes, and of what the last tile loads beyond them.
-Plan = namedtuple("Plan", "rows bands taps words down across tall pitch size own")
+#: plane; own: of all planes, and of what the last tile loads beyond them. row: bytes of a padded row of taps; spare: of
+#: these, what vectors read beyond it.
+Plan = namedtuple("Plan", "rows bands taps words down across tall pitch size own row spare")
 
 
 @by_shape
@@ -47,7 +55,9 @@ def plan(weight, g, out, threads):
     tall = rows + reach
     size = tall * pitch + both
     own = words * down * across * size + 2 * WIDTH
-    return Plan(rows, -(-high // rows), taps, words, down, across, tall, pitch, size, own)
+    spare = 2 * LANES  # what vectors read beyond a padded row
+    row = (wide - 1) * g.stride_x + (kernel_x - 1) * g.dilation_x + 1 + spare if taps else spare
+    return Plan(rows, -(-high // rows), taps, words, down, across, tall, pitch, size, own, row, spare)
 
 
 @by_shape
@@ -75,92 +85,131 @@ def fill(line, at, count, word):
         part[k] = word
 
 
-@inner_njit()
-def join_channels(pixels, at, plane, count, channels, step, flip, pad, line, to):
-    """Words of up to four channels, `plane` pixels apart: count of them, from pixel `at` on, `step` apart."""
-    if count <= 0:
-        return
-    target = line[to : to + count]
-    if channels >= 4 and step == 1:
-        b0, b1 = pixels[at : at + count], pixels[at + plane : at + plane + count]
-        b2, b3 = pixels[at + 2 * plane : at + 2 * plane + count], pixels[at + 3 * plane : at + 3 * plane + count]
-        for k in range(target.size):
-            low = np.uint32(b0[k]) | np.uint32(b1[k]) << np.uint32(8)
-            high = np.uint32(b2[k]) | np.uint32(b3[k]) << np.uint32(8)
-            target[k] = (low | high << np.uint32(16)) ^ flip
-        return
-    for k in range(target.size):
-        target[k] = pad ^ flip
-    for c in range(min(channels, 4)):
-        shift, first = np.uint32(8 * c), at + c * plane
-        for k in range(target.size):
-            known = target[k] & ~(np.uint32(255) << shift)
-            target[k] = known | np.uint32(pixels[first + k * step]) << shift
-    for k in range(target.size):
-        target[k] ^= flip
+@functools.cache
+def join_vector(step):
+    """The intrinsic join(pixels, at, apart, flip, line, to): LANES words, of bytes `step` and 2 step apart.
+
+    Byte c of word k is pixels[at + apart[c] + k step], and flip is xor-ed to each word. apart: four offsets.
+    """
+
+    @intrinsic
+    def join(typingctx, pixels, at, apart, flip, line, to):
+        if (pixels.dtype, line.dtype) != (types.uint8, types.uint32):
+            raise TypingError("join expects pixels of uint8 and a line of words of uint32")
+        codes, seen = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(ir.IntType(8), step * LANES)
+
+        def emit(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            target = context.make_array(signature.args[4])(context, builder, arguments[4]).data
+            flip = context.cast(builder, arguments[3], signature.args[3], types.uint32)
+            words = splat(builder, flip, LANES)
+            for c in range(4):
+                offset = builder.add(arguments[1], builder.extract_value(arguments[2], c))
+                address = builder.bitcast(builder.gep(data, [offset]), seen.as_pointer())
+                bytes_, every = builder.load(address, align=1), ir.VectorType(I32, LANES)
+                if step > 1:
+                    order = ir.Constant(every, list(range(0, step * LANES, step)))
+                    bytes_ = builder.shuffle_vector(bytes_, ir.Constant(seen, ir.Undefined), order)
+                assert bytes_.type == codes
+                shifted = builder.shl(builder.zext(bytes_, WORDS), ir.Constant(WORDS, [8 * c] * LANES))
+                words = builder.xor(words, shifted)
+            address = builder.bitcast(builder.gep(target, [arguments[5]]), WORDS.as_pointer())
+            builder.store(words, address, align=4)
+            return context.get_dummy_value()
+
+        number = types.int64
+        return types.none(pixels, number, types.UniTuple(number, 4), types.uint32, line, number), emit
+
+    return join
+
+
+join_neighbours, join_every_second = join_vector(1), join_vector(2)
 
 
 @inner_njit()
-def row_of_channels(pixels, at, plane, width, channels, first, g, p, flip, pad, line, to):
+def join_words(pixels, at, apart, count, step, flip, line, to):
+    """`count` words of bytes that are `apart` from each other, from pixels[at] on, `step` from one word to the next.
+
+    Whole vectors are written where as many pixels can be read: the caller fills in what follows afterwards.
+    """
+    whole = (count + LANES - 1) // LANES * LANES
+    if step <= 2 and at + max(apart[1], apart[3]) + step * whole <= pixels.size:
+        for k in range(0, count, LANES):
+            if step == 1:
+                join_neighbours(pixels, at + k, apart, flip, line, to + k)
+            else:
+                join_every_second(pixels, at + 2 * k, apart, flip, line, to + k)
+        return
+    for k in range(count):
+        here = at + k * step
+        low = np.uint32(pixels[here]) | np.uint32(pixels[here + apart[1]]) << np.uint32(8)
+        high = np.uint32(pixels[here + apart[2]]) | np.uint32(pixels[here + apart[3]]) << np.uint32(8)
+        line[to + k] = (low | high << np.uint32(16)) ^ flip
+
+
+@inner_njit()
+def four_apart(count, step):
+    """Offsets of four bytes; of fewer, the last one again: it meets a weight of zero."""
+    return 0, min(1, count - 1) * step, min(2, count - 1) * step, min(3, count - 1) * step
+
+
+@inner_njit()
+def row_of_channels(pixels, at, plane, wide, channels, first, g, p, flip, pad, line, to):
     """A row of a plane. at: the first pixel of the picture's row; first: the column of the plane's first word."""
     step = g.stride_x
     begin = min(max(0, -(first // step)), p.pitch)  # words before the picture
-    end = max(begin, min(p.pitch, (width - 1 - first) // step + 1))
+    end = max(begin, min(p.pitch, (wide - 1 - first) // step + 1))
     fill(line, to, begin, pad)
-    source = at + first + begin * step
-    join_channels(pixels, source, plane, end - begin, channels, step, flip, pad, line, to + begin)
+    if end > begin:
+        source = at + first + begin * step
+        join_words(pixels, source, four_apart(channels, plane), end - begin, step, flip, line, to + begin)
     fill(line, to + end, p.pitch - end, pad)
 
 
 @inner_njit()
-def row_of_taps(pixels, at, width, first, taps, g, p, flip, pad, line, to):
-    """The same of taps: word k holds pixels first + k stride + 0, 1, 2, 3 times the dilation."""
-    target = line[to : to + p.pitch]
-    code, turn = np.uint32(pad & np.uint32(255)), np.uint8(flip & np.uint32(255))
-    for k in range(target.size):
-        target[k] = np.uint32(0)
-    for t in range(min(taps, 4)):
-        shift, here = np.uint32(8 * t), first + t * g.dilation_x
-        begin = min(max(0, -(here // g.stride_x)), p.pitch)
-        end = max(begin, min(p.pitch, (width - 1 - here) // g.stride_x + 1))
-        for k in range(begin):
-            target[k] |= code << shift
-        if g.stride_x == 1 and end > begin:
-            source, part = pixels[at + here + begin : at + here + end], target[begin:end]
-            for k in range(part.size):
-                part[k] |= np.uint32(source[k] ^ turn) << shift
-        else:
-            for k in range(begin, end):
-                target[k] |= np.uint32(pixels[at + here + k * g.stride_x] ^ turn) << shift
-        for k in range(end, target.size):
-            target[k] |= code << shift
+def pad_row(pixels, at, wide, left, code, row, length):
+    """row[:length] = a row of the picture with its padding."""
+    begin = min(left, length)
+    end = max(begin, min(length, left + wide))
+    for k in range(begin):
+        row[k] = code
+    copy_elements(row, begin, pixels, at + begin - left, end - begin)
+    for k in range(end, length):
+        row[k] = code
 
 
 @inner_njit()
-def make_planes(pixels, extents, picture, channel, ins, top, g, p, kernel_x, flip, pad, line, at):
+def make_planes(pixels, extents, picture, channel, ins, top, g, p, flip, pad, row, line, at):
     """The planes of `ins` channels from `channel` on, for a band of results from row `top` on, from line[at] on.
 
     pixels: of all pictures; extents: (channels, height, width) of each. flip: a word that is xor-ed to those of the
-    picture; pad: the word that stands outside.
+    picture; pad: the word that stands outside; row: room for a row of pixels where words hold taps.
     """
-    (channels, high, wide), groups = extents, (kernel_x + 3) // 4
+    (channels, high, wide), groups = extents, (g.kernel_x + 3) // 4
+    code, length = np.uint8((pad ^ flip) & np.uint32(255)), row.size - p.spare
     for word in range(p.words):
         c = channel + (word // groups if p.taps else 4 * word)
+        tap, count, plane = word % groups * 4, channel + ins - c, high * wide
         for y in range(p.down):
             for z in range(p.across):
                 to = at + ((word * p.down + y) * p.across + z) * p.size
-                for i in range(p.tall):
-                    row = (top + i) * g.stride_y + y - g.top
-                    inside = 0 <= row < high
-                    source, place = ((picture * channels + c) * high + row) * wide, to + i * p.pitch
-                    if not inside:
+                rows = 0  # that are one with the next: nothing stands between them
+                if not p.taps and p.pitch == wide and g.stride_x == g.stride_y == 1:
+                    first = top - g.top
+                    if first >= 0 and first + p.tall <= high:
+                        source = ((picture * channels + c) * high + first) * wide
+                        join_words(pixels, source, four_apart(count, plane), p.tall * wide, 1, flip, line, to)
+                        rows = p.tall
+                for i in range(rows, p.tall):
+                    from_row = (top + i) * g.stride_y + y - g.top
+                    source, place = ((picture * channels + c) * high + from_row) * wide, to + i * p.pitch
+                    if not 0 <= from_row < high:
                         fill(line, place, p.pitch, pad)
                     elif p.taps:
-                        tap = word % groups * 4
-                        first = tap * g.dilation_x - g.left
-                        row_of_taps(pixels, source, wide, first, kernel_x - tap, g, p, flip, pad, line, place)
+                        pad_row(pixels, source, wide, g.left, code, row, length)
+                        apart = four_apart(g.kernel_x - tap, g.dilation_x)
+                        join_words(row, tap * g.dilation_x, apart, p.pitch, g.stride_x, flip, line, place)
                     else:
-                        plane, count = high * wide, channel + ins - c
                         row_of_channels(pixels, source, plane, wide, count, z - g.left, g, p, flip, pad, line, place)
                 fill(line, to + p.tall * p.pitch, p.size - p.tall * p.pitch, pad)
     fill(line, at + p.words * p.down * p.across * p.size, 2 * WIDTH, pad)

@@ -34,12 +34,23 @@ def _put(out, at, value, zero):
 
 
 @inner_njit()
-def put_row(sums, count, corrections, start, factor, add, low, high, zero, out, at):
-    """A row of results: a channel in each lane. corrections: what is to be taken from each sum."""
-    for c in range(count):
-        total = np.float32(np.int32(sums[c] - corrections[c]))
-        value = (total + start[c]) * factor[c] + add[c]
-        put(out, at + c, min(max(value, low), high), zero)
+def channel_numbers(bias, zeros, scale, sums, q, codes, count):
+    """(whole, factors): (corrections, zero points) and (start, factor, add) of all channels, filled up to `count`.
+
+    As codes.factors; bias and zeros: empty where there are none. A correction is what the input's zero point adds.
+    """
+    whole, factors = np.zeros((2, count), np.int32), np.zeros((3, count), np.float32)
+    for k in range(scale.size):
+        of_sum = q.input_scale * scale[k]
+        factors[1, k] = np.divide(of_sum, q.output_scale) if codes else of_sum
+        whole[0, k] = q.input_zero * sums[k]
+    if bias.size:
+        for k in range(scale.size):
+            factors[0 if codes else 2, k] = np.divide(bias[k], q.input_scale * scale[k]) if codes else bias[k]
+    if zeros.size:
+        for k in range(scale.size):
+            whole[1, k] = zeros[k]
+    return whole, factors
 
 
 @inner_njit()

@@ -32,7 +32,7 @@ ROWS, LOW_ROWS = (8, 4) if vector_registers() == 32 else (4, 2)
 WIDTH = VECTORS * LANES
 BITS = 32 * LANES
 WORDS, HALVES = ir.VectorType(I32, LANES), ir.VectorType(ir.IntType(16), 2 * LANES)
-WIDE = ir.VectorType(I32, 2 * LANES)
+WIDE, FLOATS = ir.VectorType(I32, 2 * LANES), ir.VectorType(ir.FloatType(), LANES)
 
 
 def dot_by_instruction(builder, total, unsigned, signed):
@@ -63,24 +63,14 @@ def dot_by_pairs(builder, total, unsigned, signed):
     return builder.add(total, builder.add(even, odd))
 
 
-def _pointer(context, builder, array_type, array, at):
-    """To element `at` of an array's memory, as one to a word."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), I32.as_pointer())
-
-
-def _emit_tile(context, builder, sums, rows, dot, count, lane_words, row_word, lanes_are_signed):
-    """LLVM: the tile over `count` steps (at least one) into the array `sums`."""
-    places = [(r, v) for r in range(rows) for v in range(VECTORS)]
+def _emit_tile(builder, rows, dot, count, lane_words, row_word, lanes_are_signed):
+    """LLVM: the sums of a tile over `count` steps (at least one), as vectors, row by row."""
     before, loop, after = builder.block, builder.append_basic_block("words"), builder.append_basic_block("after")
     builder.branch(loop)
     builder.position_at_end(loop)
-    p, now = builder.phi(I64), [builder.phi(WORDS) for _ in places]
-    lines = []
+    p, now = builder.phi(I64), [builder.phi(WORDS) for _ in range(rows * VECTORS)]
     first = lane_words(p)
-    for v in range(VECTORS):
-        address = builder.bitcast(builder.gep(first, [I64(v * LANES)]), WORDS.as_pointer())
-        lines.append(builder.load(address, align=4))
+    lines = [load(builder, builder.gep(first, [I64(v * LANES)]), WORDS) for v in range(VECTORS)]
     new = []
     for r in range(rows):
         word = splat(builder, builder.load(row_word(p, r), align=1), LANES)
@@ -93,33 +83,101 @@ def _emit_tile(context, builder, sums, rows, dot, count, lane_words, row_word, l
         phi.add_incoming(entry, before)
         phi.add_incoming(end, loop)
     builder.position_at_end(after)
-    for total, (r, v) in zip(new, places, strict=True):
-        address = builder.gep(sums, [I64(r * WIDTH + v * LANES)])
-        builder.store(total, builder.bitcast(address, WORDS.as_pointer()), align=4)
+    return new
+
+
+def load(builder, pointer, kind):
+    """LLVM: a vector of words or float32 that need not be aligned."""
+    return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=4)
+
+
+def _emit_results(builder, totals, rows, results, dtype, numbers, limits):
+    """LLVM: a tile of sums into lines of WIDTH, as they are (int32), as float32, or as codes (uint8).
+
+    numbers(r, v): of a vector, what is taken from its sums, and the start, factor and addend of codes.factors.
+    limits: (low, high, zero point).
+    """
+    for r in range(rows):
+        for v in range(VECTORS):
+            value, kind, align = totals[r * VECTORS + v], WORDS, 4
+            if dtype != types.int32:
+                correction, start, factor, add = numbers(r, v)
+                low, high = (splat(builder, limit, LANES) for limit in limits[:2])
+                value = builder.sitofp(builder.sub(value, correction), FLOATS)
+                if dtype == types.float32:
+                    value, kind = builder.fadd(builder.fmul(value, factor), add), FLOATS
+                else:
+                    value = builder.fmul(builder.fadd(value, start), factor)
+                value = builder.select(builder.fcmp_ordered("<", value, low), low, value)
+                value = builder.select(builder.fcmp_ordered(">", value, high), high, value)
+            if dtype == types.uint8:
+                value = builder.fptosi(call_llvm(builder, f"rint.v{LANES}f32", FLOATS, [value]), WORDS)
+                kind, align = ir.VectorType(ir.IntType(8), LANES), 1
+                value = builder.trunc(builder.add(value, splat(builder, limits[2], LANES)), kind)
+            address = builder.gep(results, [I64(r * WIDTH + v * LANES)])
+            builder.store(value, builder.bitcast(address, kind.as_pointer()), align=align)
+
+
+class _Numbers:
+    """LLVM: the numbers of channels, which two arrays hold line by line: whole ones, and factors."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self.builder = builder
+        self.lines = []
+        for kind, value in zip(signature, arguments, strict=True):
+            array = context.make_array(kind)(context, builder, value)
+            length = builder.extract_value(array.shape, 1)
+            for row in range(kind_rows(kind)):
+                self.lines.append(builder.gep(array.data, [builder.mul(length, I64(row))]))
+
+    def at(self, line, index):
+        return self.builder.gep(self.lines[line], [index])
+
+
+def kind_rows(kind):
+    """Lines of whole numbers (corrections, zero points), and of factors (start, factor, add)."""
+    return 2 if kind.dtype == types.int32 else 3
 
 
 def _dot(instruction):
     return dot_by_instruction if instruction else dot_by_pairs
 
 
+RESULTS = types.int32, types.float32, types.uint8
+
+
+def _check_tile(results, codes, words, whole, factors):
+    given = codes.dtype, words.dtype, whole.dtype, factors.dtype
+    if results.dtype not in RESULTS or given[0] not in (types.uint8, types.uint32):
+        raise TypingError("a tile expects codes of uint8 or words of uint32, and results of int32, float32 or uint8")
+    if given[1:] != (types.uint32, types.int32, types.float32):
+        raise TypingError("a tile expects words of uint32 and numbers of int32 and float32")
+
+
 @functools.cache
 def rows_by_panel(rows, instruction):
-    """The intrinsic tile(sums, x, x_at, pitch, panel, panel_at, steps) of a linear layer.
+    """The intrinsic tile(results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low, high,
+    zero) of a linear layer.
 
-    sums[r, c] = the sum over `steps` of word s of row r of x, which begins at byte x_at + r pitch, times word c of line
-    s of the panel, which begins at word panel_at. x: uint8; panel: uint32; both one-dimensional.
+    results[r, c] = what becomes of the sum over `steps` of word s of row r of x, which begins at byte x_at + r pitch,
+    times word c of line s of the panel, which begins at word panel_at. x: uint8; panel: uint32; both one-dimensional.
+    whole, factors: (corrections, zero points) and (start, factor, add) of all channels, this panel's from `channel` on;
+    rests: of all rows, this tile's from `row` on.
     """
 
     @intrinsic
-    def tile(typingctx, sums, x, x_at, pitch, panel, panel_at, steps):
-        if (sums.dtype, x.dtype, panel.dtype) != (types.int32, types.uint8, types.uint32):
-            raise TypingError("a tile expects sums of int32, codes of uint8 and a panel of words of uint32")
+    def tile(
+        typingctx, results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low, high, zero
+    ):  # fmt: skip
+        _check_tile(results, x, panel, whole, factors)
 
         def emit(context, builder, signature, arguments):
-            total = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            codes = _pointer(context, builder, signature.args[1], arguments[1], arguments[2])
-            codes = builder.bitcast(codes, ir.IntType(8).as_pointer())
-            lines = _pointer(context, builder, signature.args[4], arguments[4], arguments[5])
+            def data(k):
+                return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+            codes, lines = builder.gep(data(1), [arguments[2]]), builder.gep(data(4), [arguments[5]])
+            of_channels = _Numbers(context, builder, signature.args[7:9], arguments[7:9])
+            of_rows = builder.gep(data(10), [arguments[11]])
 
             def row_word(p, r):
                 offset = builder.add(builder.mul(arguments[3], I64(r)), builder.mul(p, I64(4)))
@@ -128,34 +186,46 @@ def rows_by_panel(rows, instruction):
             def lane_words(p):
                 return builder.gep(lines, [builder.mul(p, I64(WIDTH))])
 
-            _emit_tile(context, builder, total, rows, _dot(instruction), arguments[6], lane_words, row_word, True)
+            def numbers(r, v):
+                at = builder.add(arguments[9], I64(v * LANES))
+                correction, zeros = (load(builder, of_channels.at(k, at), WORDS) for k in (0, 1))
+                rest = splat(builder, builder.load(builder.gep(of_rows, [I64(r)])), LANES)
+                floats = (load(builder, of_channels.at(k, at), FLOATS) for k in (2, 3, 4))
+                return builder.add(correction, builder.mul(zeros, rest)), *floats
+
+            totals = _emit_tile(builder, rows, _dot(instruction), arguments[6], lane_words, row_word, True)
+            _emit_results(builder, totals, rows, data(0), signature.args[0].dtype, numbers, arguments[12:15])
             return context.get_dummy_value()
 
-        number = types.int64
-        return types.none(sums, x, number, number, panel, number, number), emit
+        i64, f32 = types.int64, types.float32
+        given = results, x, i64, i64, panel, i64, i64, whole, factors, i64, rests, i64, f32, f32, types.int32
+        return types.none(*given), emit
 
     return tile
 
 
 @functools.cache
 def channels_by_pixels(rows, instruction):
-    """The intrinsic tile(sums, line, line_at, places, weights, weights_at) of a convolution.
+    """The intrinsic tile(results, line, line_at, places, weights, weights_at, whole, factors, channel, low, high, zero)
+    of a convolution.
 
-    sums[r, c] = the sum over steps s of word line_at + places[s] + c of the line times word weights_at + s rows + r of
-    the weights. line, weights: uint32, places: int64; all one-dimensional.
+    results[r, c] = what becomes of the sum over steps s of word line_at + places[s] + c of the line times word
+    weights_at + s rows + r of the weights. line, weights: uint32, places: int64; all one-dimensional. whole, factors:
+    as above, those of the tile's channels from `channel` on.
     """
 
     @intrinsic
-    def tile(typingctx, sums, line, line_at, places, weights, weights_at):
-        if (sums.dtype, line.dtype, weights.dtype) != (types.int32, types.uint32, types.uint32):
-            raise TypingError("a tile expects sums of int32 and words of uint32")
+    def tile(typingctx, results, line, line_at, places, weights, weights_at, whole, factors, channel, low, high, zero):
+        _check_tile(results, line, weights, whole, factors)
 
         def emit(context, builder, signature, arguments):
-            total = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            pixels = _pointer(context, builder, signature.args[1], arguments[1], arguments[2])
+            def data(k):
+                return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+            pixels, words = builder.gep(data(1), [arguments[2]]), builder.gep(data(4), [arguments[5]])
             offsets = context.make_array(signature.args[3])(context, builder, arguments[3])
-            words = _pointer(context, builder, signature.args[4], arguments[4], arguments[5])
             steps = builder.extract_value(offsets.shape, 0)
+            of_channels = _Numbers(context, builder, signature.args[6:8], arguments[6:8])
 
             def row_word(p, r):
                 return builder.gep(words, [builder.add(builder.mul(p, I64(rows)), I64(r))])
@@ -163,10 +233,17 @@ def channels_by_pixels(rows, instruction):
             def lane_words(p):
                 return builder.gep(pixels, [builder.load(builder.gep(offsets.data, [p]))])
 
-            _emit_tile(context, builder, total, rows, _dot(instruction), steps, lane_words, row_word, False)
+            def numbers(r, v):
+                at = builder.add(arguments[8], I64(r))
+                return [splat(builder, builder.load(of_channels.at(k, at)), LANES) for k in (0, 2, 3, 4)]
+
+            totals = _emit_tile(builder, rows, _dot(instruction), steps, lane_words, row_word, False)
+            _emit_results(builder, totals, rows, data(0), signature.args[0].dtype, numbers, arguments[9:12])
             return context.get_dummy_value()
 
-        return types.none(sums, line, types.int64, places, weights, types.int64), emit
+        i64, f32 = types.int64, types.float32
+        given = results, line, i64, places, weights, i64, whole, factors, i64, f32, f32, types.int32
+        return types.none(*given), emit
 
     return tile
 
