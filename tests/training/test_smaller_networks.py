@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from training import Adam, History, Tensor, accuracy, data, modules
+from training import Adam, History, Tensor, accuracy, data, modules, no_grad
 from training import functional as F
 from training.smaller import (
     awq,
@@ -39,7 +39,8 @@ def network(seed=0):
 
 
 def answers(model, x=X):
-    return copy.deepcopy(model).eval()(Tensor(x)).numpy()
+    with no_grad():
+        return copy.deepcopy(model).eval()(Tensor(x)).numpy()
 
 
 METHODS = {
@@ -73,7 +74,8 @@ def restored(layer):
             found = Grid(stored["scales"], stored.get("zero_points"), layer.how["bits"], layer.codes()[1].group_size)
             return found.numbers(found.stored(stored, rows)).reshape(shape)
         case awq.Scaled():
-            return (layer.grid.numbers(layer.grid.stored(stored, rows)) / stored["s"]).reshape(shape)
+            s = stored["s"].astype(np.float32).repeat(rows[1] // len(stored["s"]))
+            return (layer.grid.numbers(layer.grid.stored(stored, rows)) / s).reshape(shape)
         case pruning.Masked() if "mask" in stored:
             return storage.dense(stored, shape)
         case pruning.Masked():
@@ -174,7 +176,7 @@ def test_activations_are_rounded_with_the_range_that_was_seen():
         run = layer.forward
 
         def seen(x, name=name, run=run):
-            reached[name] = quantized.fake_quantize(x, *layers(small)[name].input)
+            reached[name] = F.fake_quantize(x, *layers(small)[name].input)
             return run(x)
 
         layer.forward = seen
@@ -189,11 +191,30 @@ def test_activations_are_rounded_with_the_range_that_was_seen():
 
 
 def test_straight_through_is_one_inside_and_zero_where_it_was_clipped():
-    x = Tensor(np.array([-9, -0.6, 0.2, 0.74, 9], np.float32), requires_grad=True)
-    y = quantized.fake_quantize(x, np.float32(0.5), np.int32(0), 3)
-    assert y.data.tolist() == [-2, -0.5, 0, 0.5, 1.5]
-    y.backward(np.array([1, 2, 3, 4, 5], np.float32))
-    assert x.grad.tolist() == [0, 2, 3, 4, 0]
+    weight, fixed = np.array([[-9, -0.6, 0.2, 0.74, 9]], np.float32), Grid(np.full(1, 0.5, np.float32), None, 3)
+    layer = quantized.Quantized(plain(weight, None), 3, fixed=fixed)
+    y = layer.computed()
+    assert y.data.tolist() == [[-2, -0.5, 0, 0.5, 1.5]]
+    y.backward(np.array([[1, 2, 3, 4, 5]], np.float32))
+    assert layer.layer.weight.grad.tolist() == [[0, 2, 3, 4, 0]]
+
+
+@pytest.mark.parametrize("granularity", ["channel", "group"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_codes_of_four_bits_are_what_the_kernel_reads(granularity, symmetric):
+    small = quantized.quantized(network(), 4, granularity, 16, symmetric)
+    found = quantized.packed(small)
+    assert [type(part).__name__ for part in found if hasattr(part, "bias")] == [
+        "Conv2d",
+        "Conv2d",
+        "Linear4",
+        "Linear4",
+    ]
+    np.testing.assert_allclose(answers(found), answers(small), rtol=1e-4, atol=1e-5)
+    assert found.state_dict()["6.codes"].nbytes == layers(small)["6"].layer.weight.size // 2
+    assert isinstance(next(iter(quantized.packed(modules.Sequential(layers(small)["6"])))), quantized.Linear4)
+    with pytest.raises(ValueError, match="has 3 bits; expected a linear one of 4"):
+        quantized.Linear4(layers(quantized.quantized(network(), 3))["6"])
 
 
 def test_gptq_of_a_network_is_nearer_than_rounding_in_each_layer():

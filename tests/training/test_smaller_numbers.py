@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import dlkernels
 from training.smaller import awq, calibration, codebook, data_files, gptq, hashed, kv_cache, low_rank, pruning, storage
 from training.smaller.rounded import grid
 
@@ -156,13 +157,13 @@ def test_numbers_with_zeros_come_back(x):
 
 @pytest.mark.parametrize("method", ["min_max", "percentile", "least_squares"])
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize(("granularity", "scales"), [("tensor", (1, 1)), ("channel", (5, 1)), ("group", (5, 3))])
+@pytest.mark.parametrize(("granularity", "scales"), [("tensor", ()), ("channel", (5,)), ("group", (5, 3))])
 def test_a_grid_has_the_scales_that_its_parts_ask_for(granularity, scales, symmetric, method):
     x = normal(5, 37) * np.geomspace(0.1, 10, 5, dtype=np.float32)[:, None]
     found = grid(x, 4, granularity, 16, symmetric, method)
     assert found.scales.shape == scales
     assert (found.zero_points is None) == symmetric
-    spread, zeros = (np.broadcast_to(one, x.shape) for one in found.spread(37))
+    spread, zeros = found.spread(x.shape)
     parts = {"tensor": [np.s_[:, :]], "channel": [np.s_[k] for k in range(5)],
              "group": [np.s_[k, j : j + 16] for k in range(5) for j in (0, 16, 32)]}[granularity]  # fmt: skip
     for part in parts:
@@ -201,7 +202,7 @@ def test_gptq_is_least_squares_for_the_columns_that_are_left(bits, symmetric):
     """Column by column, by lstsq instead of Cholesky: the columns that are left answer to the error as well as any can."""
     matrix, x = normal(6, 8), correlated(50, 8).astype(np.float64)
     codes, found = gptq.gptq_matrix(matrix, x, bits, symmetric=symmetric, damping=0)
-    scales, zeros = (np.broadcast_to(one, matrix.shape) for one in found.spread(8))
+    scales, zeros = found.spread(matrix.shape)
     w, exact = matrix.astype(np.float64), x @ matrix.T.astype(np.float64)
     for j in range(8):
         code = np.clip(np.rint(w[:, j] / scales[:, j]) + zeros[:, j], *calibration.limits(bits))
@@ -256,6 +257,17 @@ def test_keys_want_a_scale_for_a_channel_and_error_falls_with_bits():
     assert all(errors[by] == sorted(errors[by], reverse=True) for by in errors)
     assert all(one < other for one, other in zip(*errors.values(), strict=True))
     assert errors["channel"][2] < 0.01
+
+
+def test_eight_bits_by_token_are_as_near_as_the_cache_of_bytes():
+    q, k, v = (normal(2, 3, n, 32, seed=n) for n in (1, 60, 61))
+    v = v[:, :, :60]
+    cache = dlkernels.KVCache(2, 3, 60, 32, dtype="int8")
+    cache.append(k, v)
+    exact = dlkernels.scaled_dot_product_attention(q, k, v)
+    error = np.linalg.norm(cache.attend(q) - exact) / np.linalg.norm(exact)
+    assert kv_cache.attention_error(q, k, v, 8, "token", "token")[0] == pytest.approx(error, rel=0.5)
+    assert cache.nbytes < k.nbytes
 
 
 def test_what_is_kept_is_near_and_bytes_are_counted():

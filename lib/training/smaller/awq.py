@@ -30,7 +30,8 @@ def awq_matrix(matrix, x, bits=4, granularity="group", group_size=32, symmetric=
     best = None
     for exponent in np.linspace(0, 1, tries + 1):
         s = size**exponent
-        s = (s / np.sqrt(s.max() * s.min())).astype(np.float32)  # its level says nothing; this keeps it near 1
+        s = s / np.sqrt(s.max() * s.min())  # its level says nothing; this keeps it near 1
+        s = s.astype(np.float16).astype(np.float32)  # as it is stored
         found = grid(matrix * s, bits, granularity, group_size, symmetric)
         codes = found.codes(matrix * s)
         moved = (found.numbers(codes) / s).astype(np.float64) - matrix
@@ -43,16 +44,16 @@ def awq_matrix(matrix, x, bits=4, granularity="group", group_size=32, symmetric=
 class Scaled(Parametrized):
     """A layer whose weight is codes on a grid, divided by s for each column."""
 
-    def __init__(self, layer, codes, grid, s):
+    def __init__(self, layer, codes, grid, s, share=1):
         super().__init__(layer)
-        self.codes, self.grid, self.s, self.shape = codes, grid, s, weight_of(layer).shape
+        self.codes, self.grid, self.s, self.share, self.shape = codes, grid, s, share, weight_of(layer).shape
         layer.weight = None  # the codes stand for it
 
     def computed(self):
         return Tensor((self.grid.numbers(self.codes) / self.s).reshape(self.shape))
 
     def arrays(self):
-        return self.grid.arrays(self.codes) | {"s": self.s}
+        return self.grid.arrays(self.codes) | {"s": self.s[:: self.share].astype(np.float16)}
 
 
 def awq(model, x, bits=4, granularity="group", group_size=32, symmetric=True, tries=20):
@@ -64,6 +65,6 @@ def awq(model, x, bits=4, granularity="group", group_size=32, symmetric=True, tr
         share = 1 if options_of(layer) is None else int(np.prod(weight.shape[2:]))
         matrix, met = weight.data.reshape(weight.shape[0], -1), columns(layer, seen[name])
         *made, _ = awq_matrix(matrix, met, bits, granularity, group_size, symmetric, tries, share)
-        return Scaled(layer, *made)
+        return Scaled(layer, *made, share)
 
     return replaced(model, make)

@@ -10,6 +10,8 @@ Each returns (low, high); `calibrate` makes a scale and a zero point of it. A co
 
 import numpy as np
 
+import dlkernels
+
 TRACE = 1e-4
 
 
@@ -116,15 +118,14 @@ def scale_and_zero_point(low, high, bits=8, symmetric=False):
     else:
         scale = (high - low) / (most - least)
         zero_point = least - np.rint(low / np.where(scale > 0, scale, 1))
-    scale = np.where(scale > np.finfo(np.float32).tiny, scale, 1)  # nothing but zeros
+    scale = np.where(scale > 0, np.maximum(scale, np.finfo(np.float32).tiny), 1)  # 1: nothing but zeros
     zero_point = np.clip(zero_point, least, most).astype(np.int32)
     return scale.astype(np.float32)[()], zero_point[()]
 
 
 def rounded(x, scale, zero_point, bits=8):
-    """What is left of x after it was a code: float32."""
-    codes = np.clip(np.rint(x / scale) + zero_point, *limits(bits))
-    return ((codes - zero_point) * scale).astype(np.float32)
+    """What is left of x, float32 or float64, after it was a code."""
+    return dlkernels.fake_quantize(x, x.dtype.type(scale), zero_point, *limits(bits))
 
 
 def _finite(x):

@@ -28,22 +28,20 @@ def gptq_matrix(matrix, x, bits=4, granularity="channel", group_size=32, symmetr
         raise ValueError(f"matrix is {matrix.shape} and x {x.shape}; expected (out, K) and (rows, K), some rows.")
     w, factor = matrix.astype(np.float64), _factor(x.astype(np.float64), damping)
     found = grid(matrix, bits, granularity, group_size, symmetric)
-    scales, zeros = (np.array(np.broadcast_to(one, w.shape)) for one in found.spread(w.shape[1]))
-    size, codes = found.group_size, np.zeros(w.shape, np.int16)
-    groups = [(found.scales, found.zero_points)]
-    if granularity == "group":
-        groups = []
+    scales, zeros = (np.array(one) for one in found.spread(w.shape))
+    codes, groups = np.zeros(w.shape, np.int16), []
     for j in range(w.shape[1]):
-        if granularity == "group" and j % size == 0:
-            here = grid(w[:, j : j + size].astype(np.float32), bits, "channel", size, symmetric)
-            scales[:, j : j + size], zeros[:, j : j + size] = here.spread(1)
-            groups.append((here.scales, here.zero_points))
+        if granularity == "group" and j % group_size == 0:
+            part = np.s_[:, j : j + group_size]
+            groups.append(grid(w[part].astype(np.float32), bits, "channel", symmetric=symmetric))
+            scales[part], zeros[part] = groups[-1].spread(w[part].shape)
         codes[:, j] = np.clip(np.rint(w[:, j] / scales[:, j]) + zeros[:, j], *limits(bits))
         error = (w[:, j] - scales[:, j] * (codes[:, j] - zeros[:, j])) / factor[j, j]
         w[:, j:] -= np.outer(error, factor[j, j:])
-    scales = np.concatenate([one for one, _ in groups], axis=1)
-    zeros = None if symmetric else np.concatenate([one for _, one in groups], axis=1)
-    return codes, Grid(scales, zeros, bits, size)
+    if groups:
+        zero_points = None if symmetric else np.stack([one.zero_points for one in groups], axis=1)
+        found = Grid(np.stack([one.scales for one in groups], axis=1), zero_points, bits, group_size)
+    return codes, found
 
 
 def _factor(x, damping):

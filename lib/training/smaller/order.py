@@ -30,15 +30,17 @@ def in_order(model, order, keep, bits, granularity="channel", scope="global", tu
     return tune(quantized(small, bits, granularity))
 
 
-def compared(models, keep, bits, granularity="channel", scope="global", data=None, tune=False, seeds=None, **training):
-    """{order: {"accuracy": [one for each model], "density": [...]}} on data, a `Parts` (validation). tune: fine-tune
-    after each step, with `training` for `networks.trained`."""
+def compared(
+    models, data, keep, bits, granularity="channel", scope="global", part="validation", tune=False, **training
+):
+    """{order: {"accuracy": [one for each model], "density": [...]}} on a part of data, a `Parts`. tune: fine-tune after
+    each step, with `training` for `networks.trained`."""
     found = {order: {"accuracy": [], "density": []} for order in ORDERS}
     for seed, model in enumerate(models):
         for order in ORDERS:
             fit = (lambda network, seed=seed: trained(network, data.train, seed=seed, **training)) if tune else None
             small = in_order(model, order, keep, bits, granularity, scope, fit)
-            found[order]["accuracy"].append(accuracy(small, *data.validation))
+            found[order]["accuracy"].append(accuracy(small, *getattr(data, part)))
             found[order]["density"].append(density(small))
     return found
 

@@ -8,19 +8,14 @@ Training so is called quantisation-aware (Jacob et al. 2018): `networks.trained(
 
 import numpy as np
 
-from ..tensor import record
-from .calibration import calibrate, limits, rounded
-from .parametrized import Parametrized, inputs, replaced, weight_of
+from dlkernels.quantization.formats import pack as pack_int4
+
+from .. import functional as F
+from ..modules import Module
+from ..tensor import Tensor, record
+from .calibration import calibrate, limits
+from .parametrized import Parametrized, inputs, merged, replaced, weight_of
 from .rounded import grid
-
-
-def fake_quantize(x, scale, zero_point, bits=8):
-    """A Tensor of any shape, rounded to its codes; straight-through gradient. scale, zero_point: numbers."""
-    least, most = limits(bits)
-    code = np.rint(x.data / scale) + zero_point
-    inside = (code >= least) & (code <= most)
-    return record("fake_quantize", rounded(x.data, scale, zero_point, bits).astype(x.dtype, copy=False), [x],
-                  lambda grad, kept: [np.where(kept, grad, 0)], inside)  # fmt: skip
 
 
 class Quantized(Parametrized):
@@ -40,7 +35,7 @@ class Quantized(Parametrized):
 
     def calibrated(self, x, bits=8, method="min_max", **options):
         """Round the layer's input from now on; scale and zero point fit x, an array of such inputs."""
-        self.input = (*calibrate(x, method, bits, **options), bits)
+        self.input = (*calibrate(x, method, bits, **options), *limits(bits))
         return self
 
     def matrix_grid(self, matrix):
@@ -54,16 +49,11 @@ class Quantized(Parametrized):
 
     def computed(self):
         weight = weight_of(self.layer)
-        matrix = weight.data.reshape(weight.shape[0], -1)
-        found = self.matrix_grid(matrix)
-        code = np.rint(matrix / found.spread(matrix.shape[1])[0]) + found.spread(matrix.shape[1])[1]
-        least, most = limits(found.bits)
-        inside = ((code >= least) & (code <= most)).reshape(weight.shape)
-        return record("fake_quantize", found.rounded(matrix).astype(weight.dtype).reshape(weight.shape), [weight],
-                      lambda grad, kept: [np.where(kept, grad, 0)], inside)  # fmt: skip
+        matrix = F.reshape(weight, (weight.shape[0], -1))
+        return F.reshape(self.matrix_grid(matrix.data).rounded(matrix), weight.shape)
 
     def forward(self, x):
-        return super().forward(x if self.input is None else fake_quantize(x, *self.input))
+        return super().forward(x if self.input is None else F.fake_quantize(x, *self.input))
 
     def arrays(self):
         codes, found = self.codes()
@@ -105,3 +95,33 @@ def quantized(model, bits=8, granularity="channel", group_size=32, symmetric=Tru
 def halved(model):
     """A copy of the network with weights of float16."""
     return replaced(model, lambda name, layer: Half(layer))
+
+
+class Linear4(Module):
+    """A `Quantized` linear layer of four bits for inference: its weight stays codes while it is used, by
+    dlkernels.linear_int4, which reads an eighth of the bytes. A scale for each channel, or for groups of even size.
+    Inside `no_grad`: codes have no gradient."""
+
+    def __init__(self, layer):
+        codes, found = layer.codes()
+        if found.bits != 4 or found.scales.ndim == 0 or layer.options is not None:
+            raise ValueError(
+                f"the layer has {found.bits} bits; expected a linear one of 4, with scales for its channels."
+            )
+        lead = (len(codes), -1)
+        self.codes, self.scales = Tensor(pack_int4(codes)), Tensor(found.scales.reshape(lead))
+        self.zero_points = None if found.zero_points is None else Tensor(found.zero_points.reshape(lead))
+        self.bias, self.group_size = layer.bias, found.group_size
+
+    def forward(self, x):
+        return F.linear_int4(x, self.codes, self.scales, self.zero_points, self.bias, self.group_size)
+
+
+def packed(model):
+    """A copy of the network for inference: `Linear4` where a layer can be one, plain layers for all others."""
+
+    def make(name, layer):
+        fits = isinstance(layer, Quantized) and layer.options is None and layer.input is None
+        return Linear4(layer) if fits and layer.how["bits"] == 4 and layer.codes()[1].scales.ndim else merged(layer)
+
+    return replaced(model, make)

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import dlkernels
+
+from .. import functional as F
+from ..tensor import Tensor
 from .calibration import METHODS, limits, scale_and_zero_point
 from .storage import pack, smallest, unpack
 
@@ -16,54 +20,56 @@ GRANULARITIES = ("tensor", "channel", "group")
 
 @dataclass(frozen=True)
 class Grid:
-    """Which numbers a weight may have: scales and zero_points, (1 or rows, groups of a row), for `bits` bits."""
+    """Which numbers a weight (rows, K) may have: scales (), (rows,) or (rows, groups), for `bits` bits, as the
+    operations of dlkernels/quantization take them."""
 
     scales: np.ndarray  # float32
     zero_points: np.ndarray | None  # int32, None where all are 0
     bits: int
-    group_size: int
+    group_size: int | None = None  # of scales for groups
 
-    def spread(self, width):
-        """(scales, zero points), one for each of `width` columns, or one for all."""
+    def rounded(self, matrix):
+        """(rows, K), an array or a Tensor, to the nearest of these numbers; a Tensor's gradient goes straight on."""
+        run = F.fake_quantize if isinstance(matrix, Tensor) else dlkernels.fake_quantize
+        where = {0: {}, 1: {"axis": 0}, 2: {"group_size": self.group_size}}[self.scales.ndim]
+        return run(matrix, self.scales.astype(matrix.dtype), self.zero_points, *limits(self.bits), **where)
+
+    def spread(self, shape):
+        """(scales, zero points), one for each number of a matrix of this shape."""
         zeros = np.zeros_like(self.scales, np.int32) if self.zero_points is None else self.zero_points
-        if self.scales.shape[1] == 1:
-            return self.scales, zeros
-        return tuple(np.repeat(x, self.group_size, axis=1)[:, :width] for x in (self.scales, zeros))
+        if self.scales.ndim == 2:
+            return tuple(np.repeat(x, self.group_size, axis=1)[:, : shape[1]] for x in (self.scales, zeros))
+        return tuple(np.broadcast_to(x.reshape(-1, 1), shape) for x in (self.scales, zeros))
 
     def codes(self, matrix):
-        """(rows, K) -> int16 codes, ties to even."""
-        scales, zeros = self.spread(matrix.shape[1])
-        return np.clip(np.rint(matrix / scales) + zeros, *limits(self.bits)).astype(np.int16)
+        """(rows, K) -> int16 codes."""
+        scales, zeros = self.spread(matrix.shape)
+        return (np.rint(self.rounded(matrix) / scales) + zeros).astype(np.int16)
 
     def numbers(self, codes):
         """What codes (rows, K) stand for: float32."""
-        scales, zeros = self.spread(codes.shape[1])
+        scales, zeros = self.spread(codes.shape)
         return (codes - zeros).astype(np.float32) * scales
-
-    def rounded(self, matrix):
-        return self.numbers(self.codes(matrix))
 
     def arrays(self, codes):
         """What is stored: packed codes (with a mask where many are zeros), scales, zero points."""
         scales = {"scales": self.scales}
         if self.zero_points is not None:
             scales["zero_points"] = self.zero_points.astype(np.int8 if self.bits <= 8 else np.int16)
-        least = limits(self.bits)[0]
-        ways = [{"codes": pack(codes - least, self.bits)}]
+        short = codes & ((1 << self.bits) - 1)  # two's complement
+        ways = [{"codes": pack(short, self.bits)}]
         if self.zero_points is None:
-            kept = codes[codes != 0]
-            ways.append({"mask": pack(codes != 0, 1), "codes": pack(kept - least, self.bits)})
+            ways.append({"mask": pack(codes != 0, 1), "codes": pack(short[codes != 0], self.bits)})
         return smallest(*ways) | scales
 
     def stored(self, arrays, shape):
         """The codes (rows, K) that `arrays` packed."""
-        size, least = int(np.prod(shape)), limits(self.bits)[0]
-        if "mask" not in arrays:
-            return (unpack(arrays["codes"], self.bits, size).astype(np.int16) + least).reshape(shape)
-        mask = unpack(arrays["mask"], 1, size).astype(bool)
-        codes = np.zeros(size, np.int16)
-        codes[mask] = unpack(arrays["codes"], self.bits, int(mask.sum())).astype(np.int16) + least
-        return codes.reshape(shape)
+        mask, half = np.ones(shape, bool), 1 << (self.bits - 1)
+        if "mask" in arrays:
+            mask = unpack(arrays["mask"], 1, mask.size).astype(bool).reshape(shape)
+        codes = np.zeros(shape, np.int16)
+        codes[mask] = (unpack(arrays["codes"], self.bits, mask.sum()).astype(np.int32) ^ half) - half
+        return codes
 
 
 def grid(matrix, bits=8, granularity="channel", group_size=32, symmetric=True, method="min_max"):
@@ -85,5 +91,6 @@ def grid(matrix, bits=8, granularity="channel", group_size=32, symmetric=True, m
         parts = [[row[begin:end] for begin, end in zip(starts, stops, strict=True)] for row in rows]
         ranges = np.array([[METHODS[method](part, bits, symmetric) for part in row] for row in parts])
         low, high = ranges[..., 0], ranges[..., 1]
-    scales, zeros = scale_and_zero_point(low, high, bits, symmetric)
-    return Grid(scales, None if symmetric else zeros, bits, size)
+    shape = {"tensor": (), "channel": (len(matrix),), "group": low.shape}[granularity]
+    scales, zeros = (np.reshape(x, shape) for x in scale_and_zero_point(low, high, bits, symmetric))
+    return Grid(scales, None if symmetric else zeros, bits, group_size if granularity == "group" else None)
