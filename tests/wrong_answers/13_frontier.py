@@ -103,7 +103,7 @@ def lists_and_a_narrower_range(w1, b1, w2, b2, x, labels):
     stored = []
     for w, bits in ((w1, 4), (b1, 6), (w2, 4), (b2, 6)):
         codes, _, scale, low = coded(w.astype(float), bits)
-        stored.append([codes.astype(int).tolist(), bits, float(scale), float(low)])
+        stored.append([codes.astype(int).tolist(), bits, scale.item(), low.item()])
     return stored
 
 
