@@ -16,7 +16,7 @@ from ..tasks.c13.through import weights
 CASES = {
     "13-frontier": (Case("a third order, more pictures", a_network(1200)),),
     "13-affine": (
-        affine_case("one number", lambda rng: np.array([-0.7])),
+        affine_case("one number", lambda rng: (np.array([-0.7]), np.array([-0.7, 0.2, -0.1]))),
         affine_case("a large range", values(50, -3e4, 8e5)),
         affine_case("two bits, unsigned", values(20, -1.0, 0.4), 0, 3),
     ),

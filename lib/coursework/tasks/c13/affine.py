@@ -10,10 +10,9 @@ def coded(x, scale, zero, low, high):
     return np.clip(np.rint(np.asarray(x, np.float64) / scale) + zero, low, high)
 
 
-def affine(x, low, high):
-    """(scale, zero point, codes) of numbers x for codes low to high: 0 is in the range, and has a code of its own."""
-    x = np.asarray(x, np.float64)
-    least, most = min(0.0, x.min(initial=0)), max(0.0, x.max(initial=0))
+def affine(seen, x, low, high):
+    """(scale, zero point, codes of x) for codes low to high; the range is that of `seen`, with 0, which has a code."""
+    least, most = min(0.0, seen.min()), max(0.0, seen.max())
     scale = (most - least) / (high - low) or 1.0
     zero = low - round(least / scale)
     return scale, zero, coded(x, scale, zero, low, high)
@@ -32,8 +31,8 @@ def _triple(result):
 
 
 def judge_affine(arguments, result):
-    x, low, high = arguments
-    scale, zero, codes = affine(x, low, high)
+    seen, x, low, high = arguments
+    scale, zero, codes = affine(*arguments)
     expected = f"scale {scale:.6g}, zero point {zero}, codes {codes[:6].astype(int).tolist()}{' ...' if codes.size > 6 else ''}"
     given = _triple(result)
     if given is None:
@@ -45,27 +44,30 @@ def judge_affine(arguments, result):
         cause = "A scale is a positive number. Where all numbers are 0, the range is empty: take the scale 1 there."
         return Slip("no-scale", expected, cause)
     if not abs(s - scale) <= 1e-5 * scale:
-        return _wrong_scale(s, x, low, high, expected)
+        return _wrong_scale(s, seen, x, low, high, expected)
     if z != zero:
-        return _wrong_zero(z, x, scale, zero, low, high, expected)
-    return _wrong_codes(x, q, codes, scale, zero, low, high, expected)
+        return _wrong_zero(z, scale, zero, low, expected)
+    return _wrong_codes(x, q, codes, scale, zero, low, high)
 
 
-def _wrong_scale(s, x, low, high, expected):
-    span = max(0.0, x.max(initial=0)) - min(0.0, x.min(initial=0))
+def _wrong_scale(s, seen, x, low, high, expected):
+    span = max(0.0, seen.max()) - min(0.0, seen.min())
 
     def near(value):
         return abs(s - value) <= 1e-5 * abs(value)
 
-    if x.size and x.max() > x.min() and near((x.max() - x.min()) / (high - low)):
+    if seen.max() > seen.min() and near((seen.max() - seen.min()) / (high - low)):
         cause = (
             "The range of these numbers does not hold 0. It has to: padding and ReLU make zeros, and 0 needs a code."
         )
         return Slip("without-zero", expected, cause)
+    if near((max(0.0, x.max()) - min(0.0, x.min())) / (high - low)):
+        cause = "This is the range of x. The scale comes from the numbers that were seen before; x may lie beyond them."
+        return Slip("of-x", expected, cause)
     if near(span / (high - low + 1)):
         cause = f"From {low} to {high} there are {high - low + 1} codes, and one step less between them."
         return Slip("steps", expected, cause)
-    if x.size and near(np.abs(x).max() / max(high, 1)):
+    if near(np.abs(seen).max() / max(high, 1)):
         cause = "This is the symmetric scale, of the largest size. Here the range from the least to the largest number is covered."
         return Slip("symmetric", expected, cause)
     if near((high - low) / span if span else 0):
@@ -75,11 +77,11 @@ def _wrong_scale(s, x, low, high, expected):
     return Slip("scale", expected, "The scale is (largest - least) / (high - low), both numbers taken together with 0.")
 
 
-def _wrong_zero(z, x, scale, zero, low, high, expected):
+def _wrong_zero(z, scale, zero, low, expected):
     if z != round(z):
         cause = "The zero point is a code: a whole number. Otherwise 0 is not met exactly."
         return Slip("fraction", expected, cause)
-    if z == -zero or z == zero - 2 * low:
+    if z == -zero or z == 2 * low - zero:
         return Slip(
             "sign",
             expected,
@@ -101,7 +103,7 @@ def _wrong_zero(z, x, scale, zero, low, high, expected):
     return Slip("zero", expected, "The zero point is the code of 0: low - round(least / scale).")
 
 
-def _wrong_codes(x, q, codes, scale, zero, low, high, expected):
+def _wrong_codes(x, q, codes, scale, zero, low, high):
     exact = np.asarray(x, np.float64) / scale
     tie = np.abs(exact - np.floor(exact) - 0.5) < 1e-4
     bad = np.flatnonzero(~((q == codes) | (tie & (np.abs(q - codes) <= 1) & (q >= low) & (q <= high))))
@@ -132,42 +134,48 @@ def _wrong_codes(x, q, codes, scale, zero, low, high, expected):
 
 
 def values(n, least, most):
-    """make(rng) -> n numbers, of which the first are the least and the largest."""
+    """make(rng) -> n numbers that were seen, the least and the largest of them given; n + 3 that lie up to half as far
+    again."""
 
     def make(rng):
-        x = rng.uniform(least, most, n)
-        x[: min(n, 2)] = (least, most)[: min(n, 2)]
-        return x
+        seen = rng.uniform(least, most, n)
+        seen[: min(n, 2)] = (least, most)[: min(n, 2)]
+        middle, half = (least + most) / 2, 0.75 * (most - least)
+        return seen, middle + half * rng.uniform(-1, 1, n + 3)
 
     return make
 
 
 def affine_case(name, make, low=-128, high=127):
-    return Case(name, lambda rng: (make(rng), low, high))
+    return Case(name, lambda rng: (*make(rng), low, high))
 
 
 AFFINE = FunctionTask(
     id="13-affine",
     section=Section("13", "13_bits", "What a code means"),
     title="A scale, a zero point, and codes",
-    objective="Write numbers as whole codes of a given range, with 0 met exactly",
+    objective="Write numbers as whole codes of a given range, with 0 met exactly and what lies beyond it saturated",
     points=3,
     minutes=20,
     judge=judge_affine,
     cases=(
-        affine_case("both signs", values(9, -1.0, 3.0)),
+        affine_case("both signs", values(9, -1.0, 2.9)),
         affine_case("after a ReLU", values(40, 0.0, 6.0)),
-        affine_case("unsigned codes", values(30, -0.5, 2.0), 0, 255),
+        affine_case("unsigned codes", values(30, -0.7, 2.0), 0, 255),
         affine_case("all above 5", values(12, 5.0, 9.0)),
         affine_case("all below -1", values(12, -4.0, -1.0)),
-        affine_case("four bits", values(25, -2.0, 1.0), -8, 7),
-        affine_case("nothing but zeros", lambda rng: np.zeros(4)),
+        affine_case("four bits", values(25, -2.1, 1.0), -8, 7),
+        affine_case("nothing but zeros", lambda rng: (np.zeros(4), np.array([0.0, 0.3, -7.0]))),
     ),
+    advice={
+        "raised-RuntimeWarning": "Where all numbers that were seen are 0, the range is empty: take the scale 1 there.",
+        "raised-ZeroDivisionError": "Where all numbers that were seen are 0, the range is empty: take the scale 1 there.",
+    },
     hints=(
         "How wide is the range, and how many steps lie between the first and the last code?",
         "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is rounded, because a code is a "
         "whole number.",
-        "Take min(0, least) and max(0, largest). scale = (largest - least) / (high - low); zero = low - round(least / scale); a code is "
-        "clip(round(x / scale) + zero). Where the range is 0 wide, the scale is 1.",
+        "Take min(0, least) and max(0, largest) of what was seen. scale = (largest - least) / (high - low); zero = low - round(least / "
+        "scale); a code is clip(round(x / scale) + zero, low, high). Where the range is 0 wide, the scale is 1.",
     ),
 )

@@ -51,7 +51,7 @@ def judge_breaks(arguments, result):
             "An outlier has to be far enough out to coarsen the steps, and near enough not to be missed."
         )
         return Slip("too-far", expected, cause, got)
-    many = float(np.mean(x > 0.5 * x.max()))
+    many = float(np.mean(x > 0.8 * x.max()))
     if many > 0.02:
         cause = "The numbers fill the range up to the largest, so that nothing is gained by cutting it. Who needs few of its codes?"
         return Slip("full", expected, cause, got)

@@ -52,6 +52,8 @@ def _wrong_place(crow, parts, given, expected, k):
     got = f"({row}, {entry})"
     each = -(-(rows + entries) // parts)
     diagonal = min(k * each, rows + entries)
+    if (row, entry) == tuple(reversed(expected[k])):
+        return Slip("swapped", wanted, "The pair is turned round: the row comes first.", got)
     if row + entry != diagonal:
         by_rows = [(min(j * -(-rows // parts), rows)) for j in range(parts + 1)]
         if [r for r, _ in given] == by_rows:
@@ -62,15 +64,16 @@ def _wrong_place(crow, parts, given, expected, k):
         if [e for _, e in given] == by_entries:
             cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row *or* an entry."
             return Slip("by-entries", wanted, cause, got)
-        if k == parts and (row, entry) != (rows, entries):
-            return Slip("end", wanted, "The last place is the end: all rows, all entries.", got)
+        if row + entry == min(k * ((rows + entries) // parts), rows + entries):
+            cause = "The steps of a piece are rounded up: otherwise the last piece is longer than the others."
+            return Slip("rounded", wanted, cause, got)
         cause = f"Place {k} lies {diagonal} steps along the path: its row and its entry together are {diagonal}."
         return Slip("diagonal", wanted, cause, got)
     if row > rows or entry > entries or row < 0 or entry < 0:
         return Slip(
             "outside", wanted, f"There are {rows} rows and {entries} entries: the search has to stay among them.", got
         )
-    if row == expected[k][0] - 1 and crow[row + 1] == entry:
+    if row < expected[k][0] and entry >= crow[row + 1]:
         cause = "A row whose entries are all taken is finished: the path goes to the next row before it takes an entry of that."
         return Slip("unfinished", wanted, cause, got)
     if row > expected[k][0]:

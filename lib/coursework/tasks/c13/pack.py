@@ -1,5 +1,8 @@
 """13-pack: Two of four, packed."""
 
+import functools
+import operator
+
 import numpy as np
 
 from ...definition import Case, Section, Slip
@@ -55,8 +58,9 @@ def judge_pack(arguments, result):
         )
     if i[r, c] == sum(f << k for k, f in enumerate(fields)):
         return Slip("one-bit", wanted, "An index from 0 to 3 needs two bits: shift by 2 for each value.", got)
-    absolute = kept[r].reshape(-1) + 4 * np.repeat(np.arange(kept.shape[1]), 2)
-    if i[r, c] == sum(int(a) << (2 * k) for k, a in enumerate(absolute[4 * c : 4 * c + 4])) % 256:
+    absolute = (kept[r].reshape(-1) + 4 * np.repeat(np.arange(kept.shape[1]), 2))[4 * c : 4 * c + 4]
+    shifted = [int(a) << (2 * k) for k, a in enumerate(absolute)]
+    if i[r, c] % 256 in (sum(shifted) % 256, functools.reduce(operator.or_, shifted) % 256):
         return Slip(
             "column", wanted, "An index says where in its four the value stood, 0 to 3: not its column in the row.", got
         )

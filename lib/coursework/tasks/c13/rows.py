@@ -120,9 +120,11 @@ ROWS = KernelTask(
     ),
     advice={
         "some-unwritten": "An empty row has a result, too: 0. Its sum begins with 0 and is stored in any case.",
-        "not-finite": "The sum begins with what stood in out. Begin it with 0.",
+        "not-finite": "Does the sum begin with 0? And do all 32 lanes come to each shuffle? What a lane that has returned would give is "
+        "undefined: a lane without entries has the sum 0, and stays.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
         "out-of-bounds": "A row ends before crow[row + 1], and a lane whose next entry is behind that has none.",
+        "negative-index": "A row ends before crow[row + 1], and a lane whose next entry is behind that has none.",
         "race": "Several lanes store one element of out. Bring the partial sums together, and let lane 0 store.",
         "divergent-warp-operation": "All 32 lanes have to come to the shuffle: none may have returned, or be in a loop that others have left.",
     },

@@ -31,7 +31,7 @@ def judge_through(arguments, result):
     if bad.size:
         i = bad[0]
         got, wanted = f"{r[i]:.6g} for w = {w[i]:.6g}", f"{rounded[i]:.6g}"
-        if abs(r[i] - np.clip(np.rint(w[i] / scale), low, high)) <= 1e-5:
+        if np.allclose(r, np.clip(np.rint(w / scale), low, high)):
             return Slip(
                 "code", wanted, "This is the code. The forward pass goes on with the number that it stands for.", got
             )
