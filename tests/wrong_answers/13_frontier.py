@@ -215,3 +215,8 @@ def a_scale_for_each_column(w1, b1, w2, b2, x, labels):
 def a_scale_for_each_weight(w1, b1, w2, b2, x, labels):
     """over budget over-budget: What do your scales take"""
     return [(np.ones(w.shape), 1, w, np.zeros(w.shape)) for w in (w1, b1, w2, b2)]
+
+
+largest_as_scale = edit(
+    MASTER, "wrong unused: the scale is too large", replace("(w.max() - low) / (2**bits - 1)", "w.max() - low")
+)

@@ -62,7 +62,7 @@ def judge_frontier(arguments, result):
         cause = "Scales and lows are kept as float16, and that ends at 65,504."
         return Slip("not-finite", expected, cause, "infinite numbers")
     right = reads(found)
-    return None if right >= LEAST else _reads_badly(arguments, found, right)
+    return None if right >= LEAST else _reads_badly(arguments, result, found, right)
 
 
 def _of_one(expected, name, stored):
@@ -91,7 +91,7 @@ def _of_one(expected, name, stored):
     return None
 
 
-def _reads_badly(arguments, found, right):
+def _reads_badly(arguments, result, found, right):
     """Which array spoils it: the digits that are read with one of them as it was."""
     wanted, got = f"at least {LEAST:.0%} of the pictures", f"{right:.1%}"
     exact = [np.asarray(array, np.float64) for array in arguments[:4]]
@@ -110,6 +110,10 @@ def _reads_badly(arguments, found, right):
         )
     if np.allclose(found[k], -exact[k], atol=about):
         return Slip("sign", wanted, words + "They have the other sign.", got)
+    most, used = 2 ** int(result[k][1]) - 1, np.max(result[k][0])
+    if used <= most / 2:
+        cause = f"Its codes end at {used:.0f}, and {result[k][1]} bits reach up to {most}: the scale is too large."
+        return Slip("unused", wanted, words + cause, got)
     return Slip("accuracy", wanted, words + "Does it have too few codes, or codes where there are no numbers?", got)
 
 
