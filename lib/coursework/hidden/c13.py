@@ -6,6 +6,7 @@ from ..definition import Case
 from ..tasks.c13.affine import affine_case, values
 from ..tasks.c13.breaks import asked
 from ..tasks.c13.channel import layer
+from ..tasks.c13.frontier import a_network
 from ..tasks.c13.int8 import int8_case
 from ..tasks.c13.merge import merge_case
 from ..tasks.c13.pack import numbers
@@ -13,6 +14,7 @@ from ..tasks.c13.rows import rows_case
 from ..tasks.c13.through import weights
 
 CASES = {
+    "13-frontier": (Case("a third order, more pictures", a_network(1200)),),
     "13-affine": (
         affine_case("one number", lambda rng: (np.array([-0.7]), np.array([-0.7, 0.2, -0.1]))),
         affine_case("a large range", values(50, -3e4, 8e5)),

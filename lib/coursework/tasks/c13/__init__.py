@@ -4,6 +4,7 @@ from .affine import AFFINE
 from .breaks import BREAKS
 from .bytes import BYTES
 from .channel import CHANNEL
+from .frontier import FRONTIER
 from .int8 import INT8
 from .merge import MERGE
 from .pack import PACK
@@ -11,4 +12,4 @@ from .rows import ROWS
 from .through import THROUGH
 from .verdicts import VERDICTS
 
-TASKS = (AFFINE, CHANNEL, BREAKS, THROUGH, INT8, VERDICTS, BYTES, ROWS, MERGE, PACK)
+TASKS = (AFFINE, CHANNEL, BREAKS, THROUGH, INT8, VERDICTS, BYTES, ROWS, MERGE, PACK, FRONTIER)

@@ -64,6 +64,14 @@ def _wrong_place(crow, parts, given, expected, k):
         if [e for _, e in given] == by_entries:
             cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row *or* an entry."
             return Slip("by-entries", wanted, cause, got)
+        if row + entry == k * each:
+            cause = (
+                f"The path ends after {rows + entries} steps, all rows and all entries: the last pieces may be shorter."
+            )
+            return Slip("end", wanted, cause, got)
+        if given[-1] == (rows + 1, entries):
+            cause = "There is one row too many at the end: crow has a number more than there are rows."
+            return Slip("rows", wanted, cause, got)
         if row + entry == min(k * ((rows + entries) // parts), rows + entries):
             cause = "The steps of a piece are rounded up: otherwise the last piece is longer than the others."
             return Slip("rounded", wanted, cause, got)

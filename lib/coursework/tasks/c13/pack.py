@@ -127,6 +127,9 @@ PACK = FunctionTask(
         Case("equal sizes among them", numbers(6, 8, True)),
         Case("32 rows of 64", numbers(32, 16)),
     ),
+    advice={
+        "raised-IndexError": "An odd number of fours ends in half a byte, and that needs a byte, too: ceil(cols / 8)."
+    },
     hints=(
         "Write the matrix as (rows, cols / 4, 4). Which order of the last axis puts the two that stay first?",
         "argsort of minus the sizes, stable, gives places; the first two of them, sorted again, are in the order in which they stood.",
