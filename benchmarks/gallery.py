@@ -39,6 +39,7 @@ ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
 PADDED_TOO = [((3, 4, 32, 32), 0), ((3, 2, 8, 8), PADDED)]
 LONG_ROWS_TOO = [((64, 64), 0), ((2, 1100), 0)]
+WORDS_TOO = [((64, 16, 64), 0), ((3, 7, 5), 0)]  # and rows that are no whole words
 ODD_OFFSET_TOO = [((1000,), 0), ((1000,), ODD_OFFSET)]
 CALLS = (
     dict.fromkeys(
@@ -62,6 +63,8 @@ CALLS = (
         "dropout_backward_wide": ODD_OFFSET_TOO,
         "embedding_wide": [((64, 10, 32), 0), ((64, 10, 33), 0)],
         "embedding_backward_sorted_gpu": [((64, 10, 32), 0), ((1030, 5, 4), 0)],  # more keys than a block sorts
+        "linear_int8_tile": WORDS_TOO,
+        "linear_int8_words": WORDS_TOO,
         "matmul_split_k": [((64, 64, 128), 0)],
         "mse_two_stages": [((1000,), 0), ((1000,), NOT_REDUCED)],
         "scan_backward_blocks": [((2, 2000), WITH_START)],

@@ -40,7 +40,7 @@ def on_pictures(rung):
     @functools.wraps(rung)
     def whole(x, weight, bias, scale, zeros, q, where, out):
         if out.size:
-            outs, ins, *kernel = tuple(weight.shape)
+            outs = weight.shape[0]
             *_, channels, high, wide = tuple(x.shape)
             count = x.shape[0] if x.ndim == 4 else 1
             results, codes = g.results(out, (count, *tuple(out.shape)[-3:]))
@@ -228,7 +228,7 @@ def tile_kernel(codes):
         totals = cuda.local.array((EACH, EACH), i32)
         rests = cuda.local.array(EACH, i32)
         tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-        count, outs, rows, columns = out.shape
+        _count, outs, rows, columns = out.shape
         words, taps, outside = weight.shape[1], weight.shape[2], u32(input_zero) * u32(ONES)
         first, left_pixel, t = cuda.blockIdx.y * EDGE, cuda.blockIdx.x * EDGE, ty * SIDE + tx
         groups = outs // each
