@@ -44,6 +44,7 @@ ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
 PADDED_TOO = [((3, 4, 32, 32), 0), ((3, 2, 8, 8), PADDED)]
 LONG_ROWS_TOO = [((64, 64), 0), ((2, 1100), 0)]
+WORDS_TOO = [((64, 16, 64), 0), ((3, 7, 5), 0)]  # and rows that are no whole words
 ODD_OFFSET_TOO = [((1000,), 0), ((1000,), ODD_OFFSET)]
 CALLS = (
     dict.fromkeys(
@@ -72,6 +73,8 @@ CALLS = (
         "linear_2_4_half_threads": [((8, 8, 32), 0)],
         "linear_2_4_tensor_cores": [((32, 16, 32), 0)],
         "linear_2_4_threads": [((16, 8, 32), 0)],
+        "linear_int8_tile": WORDS_TOO,
+        "linear_int8_words": WORDS_TOO,
         "matmul_split_k": [((64, 64, 128), 0)],
         "quantize_threads": [((64, 64), E4M3)],
         "quantize_wide": [((64, 64), E4M3), ((33, 33), E4M3)],  # and what is no multiple of eight

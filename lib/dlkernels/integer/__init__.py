@@ -45,7 +45,11 @@ def _check_arrays(input, weight, bias, scale, zeros):
     codes = weight.weight if isinstance(weight, PackedWeight) else weight
     float_array("weight", codes, (INT8,))
     given = {"input": input, "weight": codes}
-    for name, x, dtype in (("bias", bias, FLOAT32), ("weight_scale", scale, FLOAT32), ("weight_zero_point", zeros, INT32)):
+    for name, x, dtype in (
+        ("bias", bias, FLOAT32),
+        ("weight_scale", scale, FLOAT32),
+        ("weight_zero_point", zeros, INT32),
+    ):
         if x is not None and not isinstance(x, numbers.Real):
             given[name] = float_array(name, x, (dtype,))
     one_place(**given)
@@ -75,7 +79,9 @@ def _scale(name, value):
     return scale
 
 
-def _prepare_numbers(input, channels, terms, input_scale, input_zero, scale, zeros, output_scale, output_zero, activation):
+def _prepare_numbers(
+    input, channels, terms, input_scale, input_zero, scale, zeros, output_scale, output_zero, activation
+):
     """(scale and zero point for each channel, or None for zeros; the `Quantizer`; the result's dtype)."""
     dtype, there = input.dtype, is_device_array(input)
     if isinstance(scale, numbers.Real):
@@ -211,7 +217,7 @@ def linear_int8(
     output_zero_point=0,
     activation=None,
 ):
-    """The linear layer of a quantised network, as torch.ops.quantized.linear: sums, bias, ReLU and rounding in one pass.
+    """The linear layer of a quantised network, as torch.ops.quantized.linear: sums, bias, ReLU, rounding in one pass.
 
     input: (..., in), uint8 or int8. weight: (out, in), int8, or a `PackedWeight` of such (host memory): who calls a
     layer more than once packs its weight once. bias: (out,), float32, or None.
@@ -245,8 +251,8 @@ def conv2d_int8(
     output_zero_point=0,
     activation=None,
 ):
-    """The convolution of a quantised network, as torch.ops.quantized.conv2d, on pictures in the order (batch,) channels,
-    height, width.
+    """The convolution of a quantised network, as torch.ops.quantized.conv2d; pictures are (batch,) channels, height,
+    width.
 
     input: (batch, in_channels, height, width) or without batch, uint8 or int8. weight: (out_channels, in_channels /
     groups, kernel height, kernel width), int8, or a `PackedWeight` of such. stride, padding, dilation and groups: as

@@ -164,7 +164,9 @@ def tile_kernel(codes):
                 row, step = t // DEPTH + part * (SIDE * SIDE // DEPTH), t % DEPTH
                 inside = start + step < x.shape[1]
                 x_tile[row, step] = x[top + row, start + step] ^ turn if inside and top + row < x.shape[0] else u32(0)
-                w_tile[row, step] = weight[left + row, start + step] if inside and left + row < weight.shape[0] else u32(0)
+                w_tile[row, step] = (
+                    weight[left + row, start + step] if inside and left + row < weight.shape[0] else u32(0)
+                )
             cuda.syncthreads()
             for step in range(DEPTH):
                 for r in range(EACH):

@@ -175,7 +175,7 @@ AFFINE = FunctionTask(
         "How wide is the range, and how many steps lie between the first and the last code?",
         "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is rounded, because a code is a "
         "whole number.",
-        "Take min(0, least) and max(0, largest) of what was seen. scale = (largest - least) / (high - low); zero = low - round(least / "
-        "scale); a code is clip(round(x / scale) + zero, low, high). Where the range is 0 wide, the scale is 1.",
+        "Put 0 into the range first, at whichever end it is missing. Between `low` and `high` lie one step less than there are codes. Where the "
+        "range is 0 wide, the scale is 1. Add the zero point to the rounded quotients, and only then clip.",
     ),
 )

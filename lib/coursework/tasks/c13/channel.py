@@ -150,7 +150,7 @@ CHANNEL = FunctionTask(
     hints=(
         "Which weights meet in one sum? They need one scale: which axes of the weight is the largest size taken over?",
         "A sum of products of codes counts in steps of input_scale * scale. How many such steps is the bias?",
-        "scales = abs(weight).max(axis=(1, 2, 3)) / 127, and 1 where that is 0; codes = rint(weight / scales[:, None, None, None]); the bias "
-        "is rint(bias / (input_scale * scales)).",
+        "The largest size is taken over all axes but the first, and becomes 127. A filter of zeros gets the scale 1. Scales need four axes to "
+        "divide the weight by them. The bias is divided by both scales, and rounded.",
     ),
 )

@@ -155,8 +155,8 @@ FRONTIER = FunctionTask(
     ),
     hints=(
         "How many bytes are the codes of w1 with 8, 4, 2 bits? Which array is nearly all of the network?",
-        "For each array: low is its least number, scale = (largest - least) / (2**bits - 1), and the codes are rint((w - low) / scale), "
-        "clipped. Begin with 8 bits.",
+        "Code each array on its own, from its least to its largest number, as in 13-affine but with the least number in the place of a zero "
+        "point. Begin with 8 bits.",
         "Then 4 bits for w1 and w2, 8 for the biases, one scale for each array: 1,226 bytes. Take float16 of low and scale before you "
         "compute the codes.",
     ),

@@ -125,7 +125,7 @@ MERGE = FunctionTask(
         "d steps along?",
         "On the diagonal d, row + entry = d. Search for the first row r that is not finished there: crow[r + 1] > d - r - 1 holds from it "
         "on.",
-        "Begin with low = max(0, d - entries) and high = min(d, rows). While low < high: middle = (low + high) // 2; if crow[middle + 1] <= d "
-        "- middle - 1, then low = middle + 1, else high = middle.",
+        "There are at most d rows finished, and at least d less all entries. Halve that stretch: is the row in the middle finished on this "
+        "diagonal? Then the place is behind it, else it is this row or one before.",
     ),
 )

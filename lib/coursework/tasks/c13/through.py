@@ -106,6 +106,7 @@ THROUGH = FunctionTask(
         "How fast does round(x) grow with x? Where is that number useless, and what is put in its place?",
         "Where a code lies outside of low to high before it is clipped, a small change of w changes nothing. Elsewhere pretend that "
         "rounding is the identity.",
-        "code = rint(w / scale); inside = (code >= low) & (code <= high); return scale * clip(code, low, high), grad * inside.",
+        "Keep the codes before they are clipped: they say where the gradient passes. The first and the last code count as inside. The forward "
+        "pass returns numbers, so the clipped codes are multiplied by the scale.",
     ),
 )
