@@ -15,7 +15,7 @@ import numpy as np
 from ladder import TORCH, prepare, traffic, warm
 
 from cpulab.measure import Table, peers, times, with_unit
-from dlkernels import conv2d, implementations, matmul
+from dlkernels import conv2d, dequantize, implementations, linear, matmul
 from dlkernels.matrix.reference import unbroadcast
 
 OTHERS = ("vector", "matmul")  # benchmarks with sizes and peers of their own
@@ -186,6 +186,44 @@ def torch_dropout(input, p, training, seed, offset):
     return lambda: torch.nn.functional.dropout(input, p, training)
 
 
+def numpy_quantize(input, scale, zero_point, dtype, axis, group_size):
+    """Of the first of our examples: int8, one scale for all."""
+    scale = np.float32(scale)
+    return lambda: np.clip(np.rint(input / scale), -128, 127).astype(np.int8)
+
+
+def torch_quantize(input, scale, zero_point, dtype, axis, group_size):
+    import torch
+
+    (input,) = tensors(input)
+    return lambda: torch.quantize_per_tensor(input, scale, 0, torch.qint8).int_repr()
+
+
+def torch_fake_quantize(input, scale, zero_point, quant_min, quant_max, axis, group_size):
+    import torch
+
+    (input,) = tensors(input)
+    return lambda: torch.fake_quantize_per_tensor_affine(input, scale, 0, quant_min, quant_max)
+
+
+def dequantized(input, weight, scale, zero_point, bias, group_size):
+    """(input, weight, bias) of the linear layer that linear_int4 stands for."""
+    length = input.shape[-1]
+    group = group_size or length + length % 2
+    return input, dequantize(weight, scale, zero_point, "int4", None, group, length), bias
+
+
+def int4_in_float32(*arguments):
+    """Our own layer of the same numbers: what four bits gain."""
+    return partial(linear, *dequantized(*arguments))
+
+
+def torch_int4_in_float32(*arguments):
+    import torch
+
+    return partial(torch.nn.functional.linear, *tensors(*dequantized(*arguments)))
+
+
 def torch_attention(q, k, v, mask, is_causal, scale, enable_gqa):
     import torch
 
@@ -275,6 +313,9 @@ PEERS = {
     "cross_entropy": {"PyTorch": torch_loss("cross_entropy", "ignore_index", "reduction", "label_smoothing")},
     "mse_loss": {"PyTorch": torch_loss("mse_loss", "reduction")},
     "dropout": {"PyTorch": torch_dropout},
+    "quantize": {"NumPy": numpy_quantize, "PyTorch": torch_quantize},
+    "fake_quantize": {"PyTorch": torch_fake_quantize},
+    "linear_int4": {"ours in float32": int4_in_float32, "PyTorch in float32": torch_int4_in_float32},
     "layer_norm": {"PyTorch": torch_layer_norm},
     "rms_norm": {"PyTorch": torch_rms_norm},
     "scaled_dot_product_attention": {"PyTorch": torch_attention},
@@ -295,7 +336,7 @@ def operations():
 
 def candidates(name, arguments):
     """What is timed, by name: peers first, then the rungs."""
-    peers = {label: peer for label, peer in PEERS.get(name, {}).items() if label != "PyTorch" or TORCH}
+    peers = {label: peer for label, peer in PEERS.get(name, {}).items() if not label.startswith("PyTorch") or TORCH}
     chosen = {label: peer(*arguments) for label, peer in peers.items()}
     for rung in implementations.of(name, "cpu"):
         chosen[rung.name] = partial(rung, *arguments)

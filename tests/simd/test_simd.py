@@ -24,6 +24,7 @@ from dlkernels.simd import (
     last_lane,
     load,
     load_bytes,
+    load_nibbles,
     maximum,
     memory,
     minimum,
@@ -283,6 +284,26 @@ def test_the_same_code_compiles_for_arm(monkeypatch):
     assembly = arm.emit_assembly(llvm.parse_assembly(text))
     for instruction in (r"fmla\s+v\d+\.4s", "prfm", "stnp", "dmb"):
         assert re.search(rf"\t{instruction}", assembly), instruction
+
+
+@njit
+def halves(source, low, high):
+    for i in range(0, low.size, lanes(low)):
+        one, other = load_nibbles(source, i + 1, low)
+        store(low, i, one)
+        store(high, i, other)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_halves_of_bytes_become_numbers(dtype):
+    """Of all 256, from an address that is aligned to nothing; as two's complement has them."""
+    source = np.arange(-1, 256).astype(np.uint8)
+    low, high = np.zeros(256, dtype), np.zeros(256, dtype)
+    halves(source, low, high)
+    np.testing.assert_array_equal(low, [(n % 16 ^ 8) - 8 for n in range(256)])
+    np.testing.assert_array_equal(high, [(n // 16 ^ 8) - 8 for n in range(256)])
+    with pytest.raises(TypingError, match="C-contiguous array of uint8"):
+        halves(source.view(np.int8), low, high)
 
 
 @njit
