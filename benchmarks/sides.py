@@ -39,17 +39,18 @@ SAMPLE, REST = 0.015, 0.006  # seconds of a sample at least; of the pause after 
 KEY = ("mode", "instruction_set", "threads", "passes")
 
 
-def compare(script, cases, label, quick=False, tolerance=2e-3):
+def compare(script, cases, label, quick=False, tolerance=2e-3, older=AVX2):
     """Rows of all cases, geometric means over each kind, and what PyTorch runs (its "kernels" by our instruction set).
 
-    label(row): its case, in a few words."""
+    label(row): its case, in a few words. older: the settings of each side for older instructions; None where a side has
+    no such."""
     import numba
 
     from dlkernels import simd
 
     most = min(2, numba.config.NUMBA_NUM_THREADS)
     runs = [(USER, 1), (USER, most), (PINNED, most)] if most > 1 else [(USER, 1)]
-    variants = [{}, AVX2] if simd.instruction_set() == "AVX-512" else [{}]
+    variants = [{}, older] if older and simd.instruction_set() == "AVX-512" else [{}]
     rows, peer, kernels = [], {}, {}
     for settings in variants:
         for mode, threads in runs[: 1 if quick else None]:

@@ -1,5 +1,6 @@
 """Faults to plant in the table of implementations, as a newcomer might add them. None has a test of its own."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,8 @@ from dlkernels import implementations
 from dlkernels.arguments import float_array, output
 from dlkernels.examples import Examples, roundings
 from dlkernels.implementations import implementation, operation
+from dlkernels.integer import reference as integer
+from dlkernels.integer.codes import factors
 
 
 def an_exported_function_that_is_not_in_the_table():
@@ -75,6 +78,61 @@ def an_operation_that_says_nothing_of_its_gradient():
 def a_short_way_to_another_result():
     table = implementations.OPERATIONS
     table["add"] = replace(table["add"], quick=lambda a, b, out: a + b + np.spacing(a + b) if out is None else None)
+
+
+def an_integer_layer_whose_pairs_saturate():
+    @implementation(
+        "linear_int8", device="cpu", adds="vpmaddubsw: pairs in 16 bits", dtypes=("uint8", "int8", "float32")
+    )
+    def linear_int8_saturating(x, weight, bias, scale, zeros, q, out):
+        codes = (x.view(np.uint8) ^ np.uint8(q.flip)).reshape(math.prod(x.shape[:-1]), x.shape[-1])
+        even = [np.pad(one, ((0, 0), (0, one.shape[1] % 2))) for one in (codes, weight)]
+        sums = integer.saturating_pairs(even[0][:, None], even[1]).sum(axis=-1)
+        rests = codes.sum(axis=1, dtype=np.int64)[:, None] - q.input_zero * x.shape[-1]
+        sums -= q.input_zero * weight.sum(axis=1, dtype=np.int64) + (0 if zeros is None else zeros * rests)
+        return written(sums, bias, scale, q, out)
+
+
+def an_integer_layer_that_rounds_ties_away():
+    @implementation("linear_int8", device="cpu", adds="x + 0.5, cut off", dtypes=("uint8", "int8", "float32"))
+    def linear_int8_rounds_up(x, weight, bias, scale, zeros, q, out):
+        return written(exact_sums(x, weight, zeros, q), bias, scale, q, out, round=lambda v: np.floor(v + 0.5))
+
+
+def an_integer_layer_that_forgets_the_zero_point_of_the_weight():
+    @implementation("linear_int8", device="cpu", adds="no sums of rows", dtypes=("uint8", "int8", "float32"))
+    def linear_int8_symmetric(x, weight, bias, scale, zeros, q, out):
+        return written(exact_sums(x, weight, None, q), bias, scale, q, out)
+
+
+def an_integer_convolution_padded_with_code_zero():
+    from dlkernels import conv2d_int8
+
+    @implementation("conv2d_int8", device="cpu", adds="zeros around the picture", dtypes=("uint8", "int8", "float32"))
+    def conv2d_int8_zeros_outside(x, weight, bias, scale, zeros, q, g, out):
+        width = [(0, 0)] * (x.ndim - 2) + [(g.top, g.bottom), (g.left, g.right)]
+        padded, zero = np.pad(x, width), q.input_zero - q.flip
+        place = (g.stride_y, g.stride_x), 0, (g.dilation_y, g.dilation_x), g.groups
+        codes, relu = out.dtype != np.float32, q.low == 0
+        scales = float(q.input_scale), int(zero), scale, 0 if zeros is None else zeros
+        result = (float(q.output_scale), int(q.output_zero)) if codes else (None, 0)
+        out[...] = conv2d_int8(padded, weight, bias, *place, *scales, *result, "relu" if relu else None)
+        return out
+
+
+def exact_sums(x, weight, zeros, q):
+    codes = (x.view(np.uint8) ^ np.uint8(q.flip)).astype(np.int64) - q.input_zero
+    codes = codes.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    return codes @ (weight.astype(np.int64) - (0 if zeros is None else zeros[:, None])).T
+
+
+def written(sums, bias, scale, q, out, round=np.rint):
+    """From sums to results, as a newcomer may have copied it."""
+    codes = out.dtype != np.float32
+    start, factor, add = factors(bias, scale, q, codes)
+    values = np.clip((sums.astype(np.float32) + start) * factor + add, q.low, q.high)
+    out[...] = ((round(values) + q.output_zero) if codes else values).reshape(out.shape)
+    return out
 
 
 def declare(name, rung):

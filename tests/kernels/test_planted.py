@@ -18,6 +18,14 @@ NOTICED_BY = {
     planted.a_rung_with_a_wrong_tail: (tests.test_shapes, "add", "add_by_eights"),
     planted.a_rung_that_writes_its_input: (tests.test_shapes, "relu", "relu_in_place"),
     planted.a_rung_that_loses_nan: (tests.test_values, "relu", "relu_by_comparison"),
+    planted.an_integer_layer_whose_pairs_saturate: (tests.test_shapes, "linear_int8", "linear_int8_saturating"),
+    planted.an_integer_layer_that_rounds_ties_away: (tests.test_shapes, "linear_int8", "linear_int8_rounds_up"),
+    planted.an_integer_layer_that_forgets_the_zero_point_of_the_weight: (
+        tests.test_shapes, "linear_int8", "linear_int8_symmetric",
+    ),
+    planted.an_integer_convolution_padded_with_code_zero: (
+        tests.test_shapes, "conv2d_int8", "conv2d_int8_zeros_outside",
+    ),
     planted.a_kernel_that_forgets_its_last_block: (tests.test_at_real_size, "add", "add_whole_blocks"),
     planted.a_backward_with_the_wrong_sign: (
         tests.test_gradients_are_the_slope_of_the_reference, "tanh", "",

@@ -6,6 +6,7 @@ The seed chooses bias, activation, and whether scales and zero points are one fo
 result's scale is such that most codes lie between their limits, and some beyond.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -37,12 +38,15 @@ def numbers(draw, channels, terms, setting):
     least, most = np.iinfo(draw.dtype).min, np.iinfo(draw.dtype).max
     input_scale = plain.number(0.01, 0.1)
     scale = plain.uniform(0.002, 0.01, channels) if each else plain.number(0.002, 0.01)
+    if not with_bias:  # powers of two: many results lie in the middle between two codes
+        input_scale, scale = 1 / 32, 1 / 256
     zero_point = int(draw.random.integers(-9, 9)) if zeros == "one" else 0
     if zeros == "each":
         zero_point = plain.indices(channels, below=100, dtype=np.int32)
     spread = input_scale * 0.006 * LIKELY * max(terms, 1) ** 0.5
     bias = plain.array(channels, scale=spread) if with_bias else None
-    output = (spread / 50, int(draw.random.integers(least // 2, most))) if codes else (None, 0)
+    unit = spread / 50 if with_bias else 2.0 ** round(math.log2(spread / 50))
+    output = (unit, int(draw.random.integers(least // 2, most))) if codes else (None, 0)
     input_zero_point = int(draw.random.integers(least, most + 1))
     return bias, (input_scale, input_zero_point, scale, zero_point, *output, activation)
 
