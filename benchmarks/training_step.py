@@ -77,7 +77,11 @@ def model(case):
         first, second = convolution(1, 32), convolution(32, 64)
         layers = [first, relu, halved, second, relu, halved, layer("Flatten")]
         layers += [linear(flat, HIDDEN), relu, linear(HIDDEN, CLASSES)]
-        return random.standard_normal((PICTURES, 1, edge, edge), np.float32), random.integers(0, CLASSES, PICTURES), layers
+        return (
+            random.standard_normal((PICTURES, 1, edge, edge), np.float32),
+            random.integers(0, CLASSES, PICTURES),
+            layers,
+        )
     layers, norm = [layer("Embedding", CHARACTERS, WIDTH, shapes=((CHARACTERS, WIDTH),))], ((WIDTH,), (WIDTH,))
     if case["kind"] == "LSTM":
         rows = 4 * WIDTH
@@ -103,7 +107,11 @@ class Ours:
         self.x, self.parts = x if x.dtype.kind == "i" else Tensor(x), []
         for name, arguments, arrays in layers:
             kind = getattr(modules, name)
-            part = kind(*arguments, generator=np.random.default_rng(0)) if arrays and name != "LayerNorm" else kind(*arguments)
+            part = (
+                kind(*arguments, generator=np.random.default_rng(0))
+                if arrays and name != "LayerNorm"
+                else kind(*arguments)
+            )
             for parameter, array in zip(part.parameters(), arrays, strict=True):
                 parameter.data = array
             self.parts.append(part)

@@ -90,6 +90,20 @@ _processor = types.ExternalFunction("sched_getcpu", types.int32())
 # ---- a task as numbers -------------------------------------------------------------------------------------
 
 
+def _unowned(context, builder, kind, value):
+    """LLVM: arguments of tasks whose arrays count no references: the caller's do. Threads that take parts of one array
+    would all count in the same word, and wait for each other at each."""
+    if isinstance(kind, types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo, array.parent = (ir.Constant(one.type, None) for one in (array.meminfo, array.parent))
+        return array._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        for k, one in enumerate(kind):
+            inner = _unowned(context, builder, one, builder.extract_value(value, k))
+            value = builder.insert_value(value, inner, k)
+    return value
+
+
 @intrinsic
 def _as_numbers(typingctx, part, arguments):
     """(address of a function that runs a task, address of the arguments): valid until the caller's frame ends."""
@@ -102,7 +116,7 @@ def _as_numbers(typingctx, part, arguments):
         kind = context.get_value_type(arguments)
         with builder.goto_entry_block():
             place = builder.alloca(kind)
-        builder.store(values[1], place)
+        builder.store(_unowned(context, builder, arguments, values[1]), place)
         name = builder.module.get_unique_name("task")
         task = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer, word, word]), name)
         task.linkage = "internal"

@@ -122,7 +122,9 @@ def split_heads(x, heads, parts=1):
     """
     *lead, tokens, width = x.shape
     if heads < 1 or parts < 1 or width % (parts * heads):
-        raise ValueError(f"x has shape {x.shape}; expected a multiple of {parts} * {heads} numbers in the last dimension.")
+        raise ValueError(
+            f"x has shape {x.shape}; expected a multiple of {parts} * {heads} numbers in the last dimension."
+        )
     _on_host(x)
     shape = (*lead, tokens, parts, heads, width // (parts * heads))
     last = len(lead)  # where tokens, parts and heads stand; they become parts, ..., heads, tokens

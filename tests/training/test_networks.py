@@ -113,6 +113,50 @@ def test_gradients_of_embedding_are_slopes():
     np.testing.assert_allclose(module.weight.grad, expected, rtol=1e-12)
 
 
+@pytest.mark.quick
+def test_heads_are_apart_and_together_again():
+    """Each is linear: <f(x), y> = <x, gradient>; a part that nothing uses has a gradient of zeros."""
+    x = Tensor(numbers((2, 5, 3 * 2 * 4), 1), requires_grad=True)
+    parts = F.split_heads(x, 2, 3)
+    expected = x.data.reshape(2, 5, 3, 2, 4).transpose(2, 0, 3, 1, 4)
+    assert all(
+        part.shape == (2, 2, 5, 4) and (part.data == one).all() for part, one in zip(parts, expected, strict=True)
+    )
+    together = F.merge_heads(parts[1])
+    assert (together.data == x.data[..., 8:16]).all()
+    y = numbers(together.shape, 2)
+    together.backward(y)
+    assert (x.grad[..., 8:16] == y).all()
+    assert not x.grad[..., :8].any()
+    assert not x.grad[..., 16:].any()
+    with pytest.raises(ValueError, match=r"x has shape \(2, 5, 24\); expected a multiple of 3 \* 5"):
+        F.split_heads(x, 5, 3)
+    with pytest.raises(ValueError, match=r"expected \(\.\.\., heads, tokens, d\)"):
+        F.merge_heads(Tensor(numbers((4, 3), 1)))
+    with pytest.raises(TypeError, match="expected host memory"):
+        F.split_heads(Tensor(brought(x.data.astype(np.float32), "cuda")), 2, 3)
+
+
+@pytest.mark.quick
+def test_a_block_gives_the_gradients_of_the_operation_that_keeps_its_input_alone():
+    block = made("TransformerBlock", 6, 2, 10).to("float64")
+    attention = block.self_attn
+    weights = [block.norm1.weight, block.norm1.bias, attention.in_proj_weight, attention.in_proj_bias,
+               attention.out_proj.weight, attention.out_proj.bias, block.norm2.weight, block.norm2.bias,
+               block.linear1.weight, block.linear1.bias, block.linear2.weight, block.linear2.bias]  # fmt: skip
+    results = []
+    for run in (block, lambda x: F.transformer_block(x, *weights, heads=2)):
+        block.zero_grad()
+        x = Tensor(numbers((2, 4, 6), 1), requires_grad=True)
+        output = run(x)
+        output.backward(numbers(output.shape, 2))
+        results.append([output.data, x.grad, *(p.grad for p in weights)])
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="activation is 'swish'; expected one of relu"):
+        modules.TransformerBlock(6, 2, activation="swish", generator=np.random.default_rng(0))
+
+
 SHAPES = {
     "reshape": lambda x: F.reshape(x, (4, -1)),
     "flatten": F.flatten,

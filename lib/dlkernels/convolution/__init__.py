@@ -18,7 +18,8 @@ forward, cpu      cpu.py (the direct loops), im2col.py (patches as columns), imp
                   (register tiles), pointwise.py (1 x 1), winograd.py, fft.py, pooling.py
                   depthwise.py (a plane at a time), lanes.py (channels in lanes), turned.py (pixels turned for these),
                   separable.py (depthwise and 1 x 1, fused), local.py (weights of its own for each place)
-backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py
+backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py,
+                  backward_turned.py (weights, channels last)
 forward, gpu      gpu.py (direct, halo), gpu_gemm.py (implicit GEMM), gpu_depthwise.py, gpu_pooling.py (and backward),
                   gpu_choose.py (which way)
 backward, gpu     gpu_backward.py (a thread an element), gpu_backward_gemm.py, gpu_backward_weights.py

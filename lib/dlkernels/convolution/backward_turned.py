@@ -35,9 +35,9 @@ PARTS = 16  # tasks at most
 SUMS = 1 << 22  # elements of all gradients; with more, adding them up would take long
 
 #: tall, wide, pitch, every, each, down, rows: of a band, as `implicit.turn_band` has them. pictures: that are turned at
-#: a time; bands: of a picture; parts: tasks. runs: of terms that are neighbours, each of `terms` terms, in `padded` rows
-#: of tiles. panels: of two vectors of output channels. band, results, scratch: elements for one picture's band, for r
-#: of a panel, for turning. sums: of one gradient; own: of workspace of one thread.
+#: a time; bands: of a picture; parts: tasks. runs: of terms that are neighbours, each of `terms` terms, in `padded`
+#: rows of tiles. panels: of two vectors of output channels. band, results, scratch: elements for one picture's band,
+#: for r of a panel, for turning. sums: of one gradient; own: of workspace of one thread.
 Plan = namedtuple(
     "Plan",
     "tall wide pitch every each down rows pictures bands parts runs terms padded panels band results scratch sums own",

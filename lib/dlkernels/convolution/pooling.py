@@ -108,8 +108,8 @@ def largest_of_four(picture, i, j):
 
 @inner_njit()
 def largest_of_pairs(line, at, wide, target, to, count):
-    """As `largest_of_four`, of all windows between the rows at elements `at` and `at + wide`, to target[to:]. No branch,
-    and no index of the largest, so it goes by vectors."""
+    """As `largest_of_four`, of all windows between the rows at elements `at` and `at + wide`, to target[to:]. There is
+    no branch, and no index of the largest."""
     top, bottom, result = line[at : at + 2 * count], line[at + wide : at + wide + 2 * count], target[to : to + count]
     for z in range(count):
         left, right = np.uint64(2 * z), np.uint64(2 * z + 1)

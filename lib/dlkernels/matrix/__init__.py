@@ -15,7 +15,7 @@ cpu            cpu.py (the ladder of matmul), blocks.py (its last rungs: blocks,
                strassen.py, cpu_transpose.py
 cpu, few bits  half.py and int8.py (the ladders), dots.py (dot-product instructions), half_dot.py and int8_dot.py on
                them
-backward, cpu  backward.py (and the linear layer)
+backward, cpu  backward.py (and the linear layer), bias.py (sums over rows, or over pictures)
 gpu            gpu.py (the ladder), gpu_wide.py (16 bytes at a time), gpu_stacks.py (more matrices, split sums),
                gpu_layers.py (linear layer and gradients), gpu_transpose.py
 gpu, few bits  gpu_tensor.py (tensor cores), gpu_tensor_fed.py (feeding them)

@@ -17,7 +17,7 @@ from ..host import aligned_zeros, plain, workspace
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..matrix.choose import multiply_contiguous
-from ..simd import vector_width
+from ..simd import vector_registers, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -32,7 +32,8 @@ from .fast_backward import FEW, backward_in_vectors, forward_in_vectors
 from .layers import backward_from, backward_on_layers, in_order, keeping
 
 f32 = np.float32
-ROWS, VECTORS = FEW, 2
+# Sequences at a time: TALL, where there are so many. A panel then comes from the L2 cache half as often.
+ROWS, TALL, VECTORS = FEW, max(FEW, 8 if vector_registers() == 32 else 4), 2
 UNITS = VECTORS * vector_width(np.float32)
 ZERO, ONE = f32(0), f32(1)
 WIDE = 4 * UNITS  # numbers of a sequence in a thread's line
@@ -97,17 +98,21 @@ def _forward_units(arguments, task, who):
     first = task * UNITS
     units = min(UNITS, hidden - first)
     last = first + units
-    own, before, after = line[who * ROWS * WIDE : (who + 1) * ROWS * WIDE], h[now], h[1 - now]
-    for top in range(0, batch, ROWS):
-        begin = min(top, batch - ROWS)
+    own, before, after = line[who * TALL * WIDE : (who + 1) * TALL * WIDE], h[now], h[1 - now]
+    rows, states, panel = TALL if batch >= TALL else ROWS, memory(before), memory(weights)
+    for top in range(0, batch, rows):
+        begin = min(top, batch - rows)
         for k in range(4):
             at = (task * 4 + k) * hidden * UNITS
-            acc = tile_zeros(memory(own), ROWS, VECTORS)
-            acc = tile_multiply_add(
-                acc, hidden, memory(before), begin * hidden, (hidden, 1), memory(weights), at, UNITS
-            )
-            tile_store(memory(own), k * UNITS, WIDE, acc)
-        for b in range(top, min(top + ROWS, batch)):
+            if rows == TALL:
+                tall = tile_zeros(memory(own), TALL, VECTORS)
+                tall = tile_multiply_add(tall, hidden, states, begin * hidden, (hidden, 1), panel, at, UNITS)
+                tile_store(memory(own), k * UNITS, WIDE, tall)
+            else:
+                acc = tile_zeros(memory(own), ROWS, VECTORS)
+                acc = tile_multiply_add(acc, hidden, states, begin * hidden, (hidden, 1), panel, at, UNITS)
+                tile_store(memory(own), k * UNITS, WIDE, acc)
+        for b in range(top, min(top + rows, batch)):
             cells[t, b, first:last] = c[b, first:last]
             if t < lengths[b]:
                 of_h = own[(b - begin) * WIDE : (b - begin + 1) * WIDE]
@@ -140,7 +145,7 @@ def forward(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out, gates, cells):
     multiply_contiguous(x.reshape(-1, x.shape[2]), w_ih.T, gates.reshape(-1, 4 * g.hidden))
     bias = np.zeros(4 * g.hidden, f32) if b_ih is None else b_ih + b_hh
     states, threads, steps = np.stack((h, h)), threads_for(g.hidden, g.batch, 4), in_order(g.steps, reverse)
-    line = workspace(np.dtype(f32), threads * ROWS * WIDE)
+    line = workspace(np.dtype(f32), threads * TALL * WIDE)
     now = _forward(
         panels(w_hh, GATES), bias, lengths_of(g), states, c, line, steps.start, steps.stop, steps.step, gates, cells,
         out, threads, least(g), team.members(),
@@ -192,18 +197,23 @@ def _backward_units(arguments, task, who):
     batch, hidden = of_h.shape
     first = task * UNITS
     units = min(UNITS, hidden - first)
-    last, rows = first + units, 4 * hidden
-    own = line[who * ROWS * WIDE : (who + 1) * ROWS * WIDE]
-    for top in range(0, batch, ROWS):
-        begin = min(top, batch - ROWS)
-        acc = tile_zeros(memory(own), ROWS, VECTORS)
-        if later >= 0:
-            at = (later * batch + begin) * rows
-            acc = tile_multiply_add(
-                acc, rows, memory(of_gates), at, (rows, 1), memory(weights), task * rows * UNITS, UNITS
-            )
-        tile_store(memory(own), 0, UNITS, acc)
-        for b in range(top, min(top + ROWS, batch)):
+    last, depth, panel = first + units, 4 * hidden, task * 4 * hidden * UNITS
+    own = line[who * TALL * WIDE : (who + 1) * TALL * WIDE]
+    rows, gave, factors = TALL if batch >= TALL else ROWS, memory(of_gates), memory(weights)
+    for top in range(0, batch, rows):
+        begin = min(top, batch - rows)
+        at = (later * batch + begin) * depth
+        if later < 0:
+            own[: TALL * UNITS] = ZERO
+        elif rows == TALL:
+            tall = tile_zeros(memory(own), TALL, VECTORS)
+            tall = tile_multiply_add(tall, depth, gave, at, (depth, 1), factors, panel, UNITS)
+            tile_store(memory(own), 0, UNITS, tall)
+        else:
+            acc = tile_zeros(memory(own), ROWS, VECTORS)
+            acc = tile_multiply_add(acc, depth, gave, at, (depth, 1), factors, panel, UNITS)
+            tile_store(memory(own), 0, UNITS, acc)
+        for b in range(top, min(top + rows, batch)):
             through, arrived = own[(b - begin) * UNITS : (b - begin + 1) * UNITS], of_h[b, first:last]
             if t >= lengths[b]:
                 for j in range(units):
@@ -213,7 +223,7 @@ def _backward_units(arguments, task, who):
                 states[t, b, first:last] = ZERO
                 continue
             # The state of this step is what the later one began with: until that is known, its line is free.
-            line_of_h = states[later, b, first:last] if later >= 0 else own[ROWS * UNITS : ROWS * UNITS + units]
+            line_of_h = states[later, b, first:last] if later >= 0 else own[TALL * UNITS : TALL * UNITS + units]
             _of_gates(
                 first, units, hidden, grad[t, b, first:last], through, arrived, of_c[b, first:last],
                 cells[t, b, first:last], gates[t, b], of_gates[t, b], line_of_h,
@@ -245,7 +255,7 @@ def backward(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
         return backward_in_vectors(g, reverse, grad, of_h, of_c, x, (states, (cells, gates, squashed)), w_ih, w_hh)
     of_gates, states, sums = np.empty_like(gates), np.empty_like(cells), np.zeros(4 * g.hidden)
     threads, steps, rows = threads_for(g.hidden, g.batch, 4), in_order(g.steps, not reverse), g.steps * g.batch
-    line = workspace(np.dtype(f32), threads * ROWS * WIDE)
+    line = workspace(np.dtype(f32), threads * TALL * WIDE)
     _backward(
         panels(w_hh, PANEL), lengths_of(g), plain(grad), of_h, of_c, h0, line, steps.start, steps.stop, steps.step,
         gates, cells, of_gates, states, sums, threads, least(g), team.members(),
