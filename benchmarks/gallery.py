@@ -29,22 +29,30 @@ SHAPES = {  # where that would leave a kernel's tiles mostly empty
     "rotary": (64, 64),
     "cross_entropy": (64, 64),
     "embedding": (64, 10, 32),
+    "spmv": (64, 64),  # two blocks of the merge path
+    "spmm": (32, 32, 33),
+    "bsr_mm": (4, 4, 33),
 } | dict.fromkeys(("softmax", "log_softmax", "layer_norm", "rms_norm"), (64, 64))
 SHAPES |= dict.fromkeys(("max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"), (1, 4, 28, 28))
 #: (shape, seed) of each call of a rung that such an example would lead past a kernel of its own. The seed chooses among the
 #: settings of the operation's examples, as a dimension or a mask.
 MASKED, MASKED_GROUPS, ALONG_COLUMNS, WITH_START, DEPTHWISE, PADDED = 2, 5, 2, 3, 4, 2
 NOT_REDUCED, ODD_OFFSET = 1, 1
+INT4, E4M3, EACH_ROW, EACH_COLUMN, GROUPS, RANK_4 = 2, 3, 5, 15, 6, 1
+FEW_ROWS, FEW_ROWS_IN_GROUPS = [((1, 16, 256), 0)], [((1, 16, 256), GROUPS)]
 ATTENTION = SHAPES["scaled_dot_product_attention"]
 ATTENDED = [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED)]
 PADDED_TOO = [((3, 4, 32, 32), 0), ((3, 2, 8, 8), PADDED)]
 LONG_ROWS_TOO = [((64, 64), 0), ((2, 1100), 0)]
+WORDS_TOO = [((64, 16, 64), 0), ((3, 7, 5), 0)]  # and rows that are no whole words
 ODD_OFFSET_TOO = [((1000,), 0), ((1000,), ODD_OFFSET)]
 CALLS = (
     dict.fromkeys(
         ("attention_three_kernels", "attention_online_thread", "attention_shared_tiles", "attention_register_tiles"),
         ATTENDED,
     )
+    | dict.fromkeys(("int4_thread_per_output", "int4_warp_per_output"), FEW_ROWS_IN_GROUPS)
+    | dict.fromkeys(("codebook_warp_per_output", "hashed_warp_per_output"), FEW_ROWS)
     | dict.fromkeys(("lstm_backward_launches", "gru_backward_launches", "rnn_backward_launches"), PADDED_TOO)
     | {
         "attention_backward_threads": [(ATTENTION, 0), ((1, 1, 32, 32, 16, 16), MASKED_GROUPS)],
@@ -62,7 +70,20 @@ CALLS = (
         "dropout_backward_wide": ODD_OFFSET_TOO,
         "embedding_wide": [((64, 10, 32), 0), ((64, 10, 33), 0)],
         "embedding_backward_sorted_gpu": [((64, 10, 32), 0), ((1030, 5, 4), 0)],  # more keys than a block sorts
+        "linear_2_4_half_threads": [((8, 8, 32), 0)],
+        "linear_2_4_tensor_cores": [((32, 16, 32), 0)],
+        "linear_2_4_threads": [((16, 8, 32), 0)],
+        "linear_int8_tile": WORDS_TOO,
+        "linear_int8_words": WORDS_TOO,
         "matmul_split_k": [((64, 64, 128), 0)],
+        "quantize_threads": [((64, 64), E4M3)],
+        "quantize_wide": [((64, 64), E4M3), ((33, 33), E4M3)],  # and what is no multiple of eight
+        "dequantize_threads": [((64, 64), INT4)],
+        "dequantize_wide": [((64, 64), INT4), ((33, 33), INT4)],
+        "qparams_thread_per_scale": [((32, 64), EACH_ROW)],
+        "qparams_block_per_scale": [((32, 64), EACH_ROW), ((32, 64), EACH_COLUMN)],
+        "int4_warp_wide": [*FEW_ROWS_IN_GROUPS, ((1, 16, 90), 0)],
+        "low_rank_block_per_row": [((1, 16, 256), RANK_4)],
         "mse_two_stages": [((1000,), 0), ((1000,), NOT_REDUCED)],
         "scan_backward_blocks": [((2, 2000), WITH_START)],
         "scan_look_back": [((2, 2000), WITH_START)],

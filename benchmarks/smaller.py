@@ -11,9 +11,16 @@ MNIST-5k takes longer, and so gets fewer settings.
 """
 
 import functools
+import json
+import os
+import pickle
+import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -164,33 +171,58 @@ TIMED = {"whole filters", "low rank", "student"}  # plain layers: they run on th
 PACKED = ("rounded", "4 bits, group")  # its linear layers by linear_int4
 
 
-def of_task(name, task, seeds, quick):
-    """Rows of all methods, and the networks that they began with."""
-    models, rows = [], {}
-    for seed in range(seeds):
-        models.append(model := task.trained(seed))
-        begin = time.perf_counter()
-        for method, setting, make in methods(task):
-            if quick and "tuned" not in setting and method not in ("rounded", "as it was"):
-                continue
-            small = make(model, seed)
-            row = rows.setdefault((method, setting), {"validation": [], "test": [], "bytes": []})
-            row["validation"].append(accuracy(small, *task.parts.validation))
-            row["test"].append(accuracy(small, *task.parts.test))
-            row["bytes"].append(storage.nbytes(small))
-            if seed == 0 and (method in TIMED or (method, setting) == PACKED):
-                small = quantized.packed(small) if (method, setting) == PACKED else small
-                row["ratios"] = {f"{n}": faster(model, small, task.parts.test[0][:n]) for n in (1, 64)}
-        print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
-    return models, [{"method": method, "setting": setting, **summed(row)} for (method, setting), row in rows.items()]
+def of_seed(name, seed, quick, folder):
+    """Accuracies and bytes of all methods for one seed; the networks that are timed go to files in `folder`."""
+    task, rows, timed = TASKS[name], [], {}
+    model = task.trained(seed)
+    begin = time.perf_counter()
+    for method, setting, make in methods(task):
+        if quick and "tuned" not in setting and method not in ("rounded", "as it was"):
+            continue
+        small = make(model, seed)
+        rows.append({"method": method, "setting": setting, "bytes": storage.nbytes(small),
+                     **{part: accuracy(small, *getattr(task.parts, part)) for part in ("validation", "test")}})  # fmt: skip
+        if seed == 0 and method in TIMED:
+            timed[method, setting] = small
+        elif seed == 0 and (method, setting) == PACKED:
+            timed[method, setting] = quantized.packed(small)
+    if seed == 0:
+        (Path(folder) / name).write_bytes(pickle.dumps((model, timed)))
+    found = {"rows": rows}
+    if name == "digits":
+        found |= {"errors": output_errors(task, model)} if seed == 0 else {}
+        if not quick:
+            found |= {"orders": orders(task, model, seed), "teacher": with_a_teacher(task, model, seed),
+                      "another": another_task(task, model, seed)}  # fmt: skip
+    print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
+    return found
 
 
-def summed(row):
-    found = {}
-    for part in ("validation", "test"):
-        mean, deviation = mean_and_deviation(row[part])
-        found[part] = {"mean": mean, "deviation": deviation, "seeds": row[part]}
-    return {"bytes": round(float(np.mean(row["bytes"]))), **found, "ratios": row.get("ratios")}
+def all_seeds(names, seeds, quick, folder):
+    """{name: what `of_seed` gives, one for each seed}. A seed runs in a process of one thread, as many as there are cores
+    side by side: networks as small as these gain little from a second thread."""
+    one = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    there = {**os.environ, **one, "PYTHONPATH": str(Path(__file__).resolve().parents[1] / "lib")}
+
+    def run(name, seed):
+        command = [sys.executable, __file__, json.dumps([name, seed, quick, folder])]
+        return json.loads(subprocess.run(command, env=there, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        running = {name: [pool.submit(run, name, seed) for seed in range(seeds)] for name in names}
+        return {name: [one.result() for one in each] for name, each in running.items()}
+
+
+def summed(rows):
+    """One row of those of all seeds."""
+    found = {"method": rows[0]["method"], "setting": rows[0]["setting"]}
+    found["bytes"] = round(float(np.mean([row["bytes"] for row in rows])))
+    return found | {part: spread([row[part] for row in rows]) for part in ("validation", "test")}
+
+
+def spread(values):
+    mean, deviation = mean_and_deviation(values)
+    return {"mean": mean, "deviation": deviation, "seeds": [float(x) for x in values]}
 
 
 def faster(whole, small, x):
@@ -209,20 +241,28 @@ def chosen(rows):
     return {name: best[name] for name in ("method", "setting")}
 
 
-def orders(task, models):
+def orders(task, model, seed):
     """Claim 15: both orders, with and without fine-tuning. Nothing is chosen by it: on the test part."""
     found = []
     for keep, bits in ((0.5, 3), (0.2, 3), (0.2, 4), (0.1, 4)):
         for tune in (False, True):
-            both = order.compared(models, task.parts, keep, bits, part="test", tune=tune, epochs=2, lr=1e-3)
-            one = {}
-            for name, of in both.items():
-                mean, deviation = mean_and_deviation(of["accuracy"])
-                one[name] = {"mean": mean, "deviation": deviation, "seeds": of["accuracy"],
-                             "density": float(np.mean(of["density"]))}  # fmt: skip
-            apart = np.subtract(*(of["accuracy"] for of in both.values()))
-            found.append({"keep": keep, "bits": bits, "tuned": tune, "orders": one,
-                          "apart": dict(zip(("mean", "deviation"), mean_and_deviation(apart), strict=True))})  # fmt: skip
+            both = order.compared([model], task.parts, keep, bits, part="test", tune=tune, epochs=2, lr=1e-3)
+            found.append({"keep": keep, "bits": bits, "tuned": tune, "orders": both})
+    return found
+
+
+def of_orders(seeds):
+    """What `orders` found with each seed, with means and deviations; `apart`: the first order's accuracy less the other's."""
+    found = []
+    for runs in zip(*seeds, strict=True):
+        both = {name: [run["orders"][name] for run in runs] for name in order.ORDERS}
+        values = {name: [one["accuracy"][0] for one in each] for name, each in both.items()}
+        one = {
+            name: spread(values[name]) | {"density": float(np.mean([x["density"] for x in both[name]]))}
+            for name in both
+        }
+        found.append({**{name: runs[0][name] for name in ("keep", "bits", "tuned")}, "orders": one,
+                      "apart": spread(np.subtract(*values.values()))})  # fmt: skip
     return found
 
 
@@ -241,43 +281,41 @@ def output_errors(task, model):
     return found
 
 
-def with_a_teacher(task, models):
-    """A student that sees FEW pictures, with their labels, or with what the teacher says of them. The temperature is the
-    one with the best validation accuracy."""
+def with_a_teacher(task, model, seed):
+    """A student that sees FEW pictures, with their labels, or with what the teacher says of them."""
     images, labels = (array[:FEW] for array in task.parts.train)
-    found = {}
-    for seed, model in enumerate(models):
-        targets = distillation.targets(model, images, labels)
-        ways = {"labels": (labels, F.cross_entropy)}
-        ways |= {f"T = {t:g}": (targets, distillation.Distillation(t, 0.9)) for t in (2.0, 4.0, 8.0)}
-        for name, (y, loss) in ways.items():
-            small = networks.trained(
-                task.make(seed, task.student), (images, y), epochs=40, batch_size=32, seed=seed, loss=loss
-            )
-            for part in ("validation", "test"):
-                found.setdefault(name, {}).setdefault(part, []).append(accuracy(small, *getattr(task.parts, part)))
-    best = max((name for name in found if name != "labels"), key=lambda name: np.mean(found[name]["validation"]))
-    return {"pictures": FEW, "chosen": best, "accuracy": found}
-
-
-def another_task(task, models):
-    """The network shall read digits that stand on their heads: all weights learn, or LoRA's few."""
-    found = {}
-    over = {part: (np.ascontiguousarray(images[:, :, ::-1, ::-1]), labels) for part, (images, labels) in vars(task.parts).items()
-            if part in ("train", "validation", "test")}  # fmt: skip
-    for seed, model in enumerate(models):
-        ways = {"as it was": lambda m: m, "all weights": lambda m: filters.smaller(m, 1)}
-        ways |= {f"rank {rank}": lambda m, rank=rank, seed=seed: lora.adapted(m, rank, seed=seed) for rank in (1, 4)}
-        for name, make in ways.items():
-            small = make(model)
-            learned = sum(x.size for x in small.parameters()) if name != "as it was" else 0
-            if learned:
-                lr = 1e-3 if name == "all weights" else 1e-2
-                small = networks.trained(small, over["train"], epochs=task.epochs, lr=lr, seed=seed)
-            one = found.setdefault(name, {"numbers": learned, "validation": [], "test": []})
-            for part in ("validation", "test"):
-                one[part].append(accuracy(merged(small), *over[part]))
+    targets, found = distillation.targets(model, images, labels), {}
+    ways = {"labels": (labels, F.cross_entropy)}
+    ways |= {f"T = {t:g}": (targets, distillation.Distillation(t, 0.9)) for t in (2.0, 4.0, 8.0)}
+    for name, (y, loss) in ways.items():
+        small = task.make(seed, task.student)
+        networks.trained(small, (images, y), epochs=40, batch_size=32, seed=seed, loss=loss)
+        found[name] = {part: accuracy(small, *getattr(task.parts, part)) for part in ("validation", "test")}
     return found
+
+
+def another_task(task, model, seed):
+    """The network shall read digits that stand on their heads: all weights learn, or LoRA's few."""
+    found, over = {}, {}
+    for part in ("train", "validation", "test"):
+        images, labels = getattr(task.parts, part)
+        over[part] = np.ascontiguousarray(images[:, :, ::-1, ::-1]), labels
+    ways = {"as it was": None, "all weights": filters.smaller(model, 1)}
+    ways |= {f"rank {rank}": lora.adapted(model, rank, seed=seed) for rank in (1, 4)}
+    for name, small in ways.items():
+        if small is not None:
+            lr = 1e-3 if name == "all weights" else 1e-2
+            networks.trained(small, over["train"], epochs=task.epochs, lr=lr, seed=seed)
+        used = model if small is None else merged(small)
+        found[name] = {"numbers": 0 if small is None else sum(x.size for x in small.parameters()),
+                       **{part: accuracy(used, *over[part]) for part in ("validation", "test")}}  # fmt: skip
+    return found
+
+
+def of_names(seeds):
+    """{name: {"validation", "test": `spread`, other numbers of the first seed}} of what each seed found."""
+    return {name: {key: spread([one[name][key] for one in seeds]) if key in ("validation", "test") else value
+                   for key, value in first.items()} for name, first in seeds[0].items()}  # fmt: skip
 
 
 def keys_and_values():
@@ -317,32 +355,44 @@ def on_its_way():
 
 
 def benchmark(quick):
-    result = {"seeds": 1 if quick else SEEDS, "loss": LOSS, "networks": {}}
-    models = {}
-    for name, task in TASKS.items():
-        if quick and name != "digits":
-            continue
-        models[name], rows = of_task(name, task, result["seeds"], quick)
-        result["networks"][name] = {
-            "rows": rows,
-            "chosen": chosen(rows),
-            "pictures": {part: len(getattr(task.parts, part)[1]) for part in ("train", "validation", "test")},
-        }
-        print(name, result["networks"][name]["chosen"])
-        print(Table(("method", "setting", "KiB", "test, %", "deviation", "1 picture", "64, times as fast"),
-                    [(row["method"], row["setting"], f"{row['bytes'] / 1024:.1f}", f"{100 * row['test']['mean']:.1f}",
-                      f"{100 * row['test']['deviation']:.1f}", *(f"{row['ratios'][n]['ratio']:.2f}" if row["ratios"] else "" for n in ("1", "64")))
-                     for row in rows]))  # fmt: skip
-    task = TASKS["digits"]
-    result["output_errors"] = output_errors(task, models["digits"][0])
-    result["keys_and_values"], result["data"] = keys_and_values(), on_its_way()
+    seeds, names = (1, ["digits"]) if quick else (SEEDS, list(TASKS))
+    result = {"seeds": seeds, "loss": LOSS, "networks": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        found = all_seeds(names, seeds, quick, folder)
+        kept = {name: pickle.loads((Path(folder) / name).read_bytes()) for name in names}
+    for name in names:
+        task, (model, timed) = TASKS[name], kept[name]
+        rows = [summed(each) for each in zip(*(one["rows"] for one in found[name]), strict=True)]
+        for row in rows:
+            small = timed.get((row["method"], row["setting"]))
+            row["ratios"] = small and {f"{n}": faster(model, small, task.parts.test[0][:n]) for n in (1, 64)}
+        pictures = {part: len(getattr(task.parts, part)[1]) for part in ("train", "validation", "test")}
+        result["networks"][name] = {"rows": rows, "chosen": chosen(rows), "pictures": pictures}
+        print(table(rows), "\n", result["networks"][name]["chosen"])
+    result |= {
+        "output_errors": found["digits"][0]["errors"],
+        "keys_and_values": keys_and_values(),
+        "data": on_its_way(),
+    }
     if not quick:
-        result["orders"] = orders(task, models["digits"])
-        result["teacher"] = with_a_teacher(task, models["digits"])
-        result["another_task"] = another_task(task, models["digits"])
-    for name in ("output_errors", "keys_and_values", "orders"):
-        for row in result.get(name, ()):
-            print(name, row)
-    for name in ("data", "teacher", "another_task"):
-        print(name, result.get(name))
+        digits = found["digits"]
+        result["orders"] = of_orders([one["orders"] for one in digits])
+        taught = of_names([one["teacher"] for one in digits])
+        best = max((name for name in taught if name != "labels"), key=lambda name: taught[name]["validation"]["mean"])
+        result["teacher"] = {"pictures": FEW, "chosen": best, "accuracy": taught}
+        result["another_task"] = of_names([one["another"] for one in digits])
+    for name in ("output_errors", "keys_and_values", "orders", "data", "teacher", "another_task"):
+        print(name, json.dumps(result.get(name)))
     return result
+
+
+def table(rows):
+    head = ("method", "setting", "KiB", "test, %", "deviation", "1 picture: times as fast", "64 pictures")
+    return Table(head, [
+        (row["method"], row["setting"], f"{row['bytes'] / 1024:.1f}", f"{100 * row['test']['mean']:.1f}",
+         f"{100 * row['test']['deviation']:.1f}",
+         *(f"{row['ratios'][n]['ratio']:.2f}" if row["ratios"] else "" for n in ("1", "64"))) for row in rows])  # fmt: skip
+
+
+if __name__ == "__main__":
+    print(json.dumps(of_seed(*json.loads(sys.argv[1]))))

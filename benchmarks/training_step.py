@@ -1,11 +1,12 @@
-"""Forward and backward of three small networks against PyTorch: what a step of training spends in kernels.
+"""A whole step of training against PyTorch: forward pass, loss, backward pass and AdamW, of three small networks.
 
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step           all, recorded in results/training_step.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step --quick   one thread, not recorded
 
-A network is a chain of operations of the table, so its backward pass is `keep` and `gradients` of each
-(dlkernels/implementations.py); PyTorch computes the same by autograd. Loss and optimiser are not part of it: the gradient
-of the last result is given. float32. sides.py says how it is timed. "split" of the record: the seconds of each operation.
+Ours is what a user of lib/training writes: modules, a tape, an optimiser. So is PyTorch's, but for what makes it faster: its
+Transformer block is made of functions, and its AdamW is the fused one. Both begin with the same weights, and the loss and
+all gradients of the first step are compared. float32. sides.py says how it is timed. "split" of the record: the seconds of
+each layer forward, of each operation backward, and of what is no operation, as Python between them.
 """
 
 import statistics
@@ -15,14 +16,15 @@ import numpy as np
 import sides
 
 STEPS, BATCH, WIDTH, HEADS, CHARACTERS = 64, 32, 128, 4, 103
-PICTURES, HIDDEN = 64, 128
+PICTURES, HIDDEN, CLASSES = 64, 128, 10
+RATE = 1e-4
 ROUNDS = 15  # steps of which the split is the median
 
 stored_as = sides.stored_as
 
 
 def benchmark(quick=False):
-    """Rows and means of sides.compare, and of each network and number of threads what its operations take."""
+    """Rows and means of sides.compare, and of each network and number of threads what its parts take."""
     import numba
 
     from cpulab.measure import timing
@@ -32,20 +34,20 @@ def benchmark(quick=False):
     split = []
     for threads in (1, 2)[: min(1 if quick else 2, numba.config.NUMBA_NUM_THREADS)]:
         with timing.limit_threads(threads):
-            split += [{"network": label(case), "threads": threads, "operations": spent(case)} for case in cases]
+            split += [{"network": label(case), "threads": threads, "parts": spent(case)} for case in cases]
     for one in split:
-        parts = ", ".join(f"{name} {seconds * 1e3:.2f}" for name, seconds in one["operations"].items())
+        parts = ", ".join(f"{name} {seconds * 1e3:.2f}" for name, seconds in one["parts"].items())
         print(f"{one['threads']} thr {one['network']:<14} ms: {parts}")
     return found | {"split": split}
 
 
 def network(kind, edge=0):
     case = {"kind": kind, "edge": edge, "passes": sides.BOTH}
-    x, layers = model(case)[:2]
-    weights = sum(one.size for _, arrays, _ in layers for one in arrays if one.ndim > 1)
+    layers = model(case)[2]
     if kind == "CNN":  # a convolution uses its weights once for each pixel
-        first, second, *linear = (arrays[0].size for _, arrays, _ in layers if arrays)
-        return case | {"work": 6 * len(x) * (edge**2 * first + (edge // 2) ** 2 * second + sum(linear))}
+        first, second, *linear = (arrays[0].size for _, _, arrays in layers if arrays)
+        return case | {"work": 6 * PICTURES * (edge**2 * first + (edge // 2) ** 2 * second + sum(linear))}
+    weights = sum(one.size for name, _, arrays in layers for one in arrays if one.ndim > 1 and name != "Embedding")
     return case | {"work": 6 * STEPS * BATCH * weights}
 
 
@@ -54,147 +56,167 @@ def label(row):
 
 
 def model(case):
-    """x, layers as (operation, weights, options), and the gradient of the last result."""
+    """(x, the right answers, layers as (name of a module, its arguments, its weights in the order of state_dict))."""
     random = np.random.default_rng(0)
 
     def weight(*shape):
         return (random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
 
-    def layer(name, *shapes, **options):
-        return name, [weight(*shape) if len(shape) > 1 else weight(1, *shape)[0] for shape in shapes], options
+    def layer(name, *arguments, shapes=()):
+        return name, arguments, [weight(*shape) if len(shape) > 1 else weight(1, *shape)[0] for shape in shapes]
+
+    def linear(ins, outs):
+        return layer("Linear", ins, outs, shapes=((outs, ins), (outs,)))
+
+    def convolution(ins, outs):
+        return layer("Conv2d", ins, outs, 3, 1, 1, shapes=((outs, ins, 3, 3), (outs,)))
 
     if case["kind"] == "CNN":
-        edge, flat = case["edge"], 64 * (case["edge"] // 4) ** 2
-        halved = layer("max_pool2d", kernel_size=2)
-        layers = [
-            layer("conv2d", (32, 1, 3, 3), (32,), padding=1), layer("relu"), halved,
-            layer("conv2d", (64, 32, 3, 3), (64,), padding=1), layer("relu"), halved,
-            ("flatten", [], {}),
-            layer("linear", (HIDDEN, flat), (HIDDEN,), activation="relu"), layer("linear", (10, HIDDEN), (10,)),
-        ]  # fmt: skip
-        shape, result = (PICTURES, 1, edge, edge), (PICTURES, 10)
-    elif case["kind"] == "LSTM":
-        states = [np.zeros((1, BATCH, WIDTH), np.float32) for _ in range(2)]
+        edge, halved, relu = case["edge"], layer("MaxPool2d", 2), layer("ReLU")
+        flat = 64 * (edge // 4) ** 2
+        first, second = convolution(1, 32), convolution(32, 64)
+        layers = [first, relu, halved, second, relu, halved, layer("Flatten")]
+        layers += [linear(flat, HIDDEN), relu, linear(HIDDEN, CLASSES)]
+        return random.standard_normal((PICTURES, 1, edge, edge), np.float32), random.integers(0, CLASSES, PICTURES), layers
+    layers, norm = [layer("Embedding", CHARACTERS, WIDTH, shapes=((CHARACTERS, WIDTH),))], ((WIDTH,), (WIDTH,))
+    if case["kind"] == "LSTM":
         rows = 4 * WIDTH
-        _, weights, _ = layer("lstm", (rows, WIDTH), (rows, WIDTH), (rows,), (rows,))
-        layers = [("lstm_with_gates", [*states, *weights], {}), layer("linear", (CHARACTERS, WIDTH), (CHARACTERS,))]
-        shape, result = (STEPS, BATCH, WIDTH), (STEPS, BATCH, CHARACTERS)
+        layers.append(layer("LSTM", WIDTH, WIDTH, shapes=((rows, WIDTH), (rows, WIDTH), (rows,), (rows,))))
+        shape = STEPS, BATCH
     else:
-        norm = (WIDTH,), (WIDTH,)
         attention = (3 * WIDTH, WIDTH), (3 * WIDTH,), (WIDTH, WIDTH), (WIDTH,)
         feed = (4 * WIDTH, WIDTH), (4 * WIDTH,), (WIDTH, 4 * WIDTH), (WIDTH,)
-        blocks = [layer("transformer_block", *norm, *attention, *norm, *feed, heads=HEADS) for _ in range(2)]
-        layers = [*blocks, layer("layer_norm", *norm), layer("linear", (CHARACTERS, WIDTH), (CHARACTERS,))]
-        shape, result = (BATCH, STEPS, WIDTH), (BATCH, STEPS, CHARACTERS)
-    return random.standard_normal(shape, np.float32), layers, random.standard_normal(result, np.float32)
+        layers += [layer("TransformerBlock", WIDTH, HEADS, shapes=(*attention, *feed, *norm, *norm)) for _ in range(2)]
+        layers.append(layer("LayerNorm", WIDTH, shapes=norm))
+        shape = BATCH, STEPS
+    words, answers = random.integers(0, CHARACTERS, (2, *shape))
+    return words, answers.reshape(-1), [*layers, linear(WIDTH, CHARACTERS)]
 
 
-def step(x, layers, grad, clock=None):
-    """The result, and the gradients of all weights, layer by layer. clock: called with a name after each operation."""
-    import dlkernels
-    from dlkernels import implementations
+class Ours:
+    """A network, and a step of its training."""
 
-    kept = []
-    for name, weights, options in layers:
-        if name == "flatten":
-            kept.append(x.shape)
-            x = x.reshape(len(x), -1)
-            continue
-        result = getattr(dlkernels, name)(x, *weights, **options)
-        kept.append(implementations.keep(name, result, x, *weights, **options))
-        x = result[0] if isinstance(result, tuple) else result
-        if clock:
-            clock(name)
-    found = []
-    for (name, _, _), one in zip(reversed(layers), reversed(kept), strict=True):
-        if name == "flatten":
-            grad = grad.reshape(one)
-            continue
-        several = implementations.OPERATIONS[name].results
-        of = implementations.gradients(name, (grad, *[None] * (len(several) - 1)) if several else grad, one)
-        grad = of.pop("x")
-        found[:0] = of.values()
-        if clock:
-            clock(f"{name}, backward")
-    return x, *found
+    def __init__(self, case):
+        from training import AdamW, Tensor, modules
+
+        x, self.answers, layers = model(case)
+        self.x, self.parts = x if x.dtype.kind == "i" else Tensor(x), []
+        for name, arguments, arrays in layers:
+            kind = getattr(modules, name)
+            part = kind(*arguments, generator=np.random.default_rng(0)) if arrays and name != "LayerNorm" else kind(*arguments)
+            for parameter, array in zip(part.parameters(), arrays, strict=True):
+                parameter.data = array
+            self.parts.append(part)
+        self.parameters = [one for part in self.parts for one in part.parameters()]
+        self.optimizer = AdamW(self.parameters, lr=RATE)
+
+    def step(self, clock=lambda name: None):
+        """The loss. clock: called with a name after each layer."""
+        from training import functional as F
+
+        self.optimizer.zero_grad()
+        y = self.x
+        for part in self.parts:
+            y = part(y)
+            y = y[0] if isinstance(y, tuple) else y
+            clock(type(part).__name__)
+        loss = F.cross_entropy(F.reshape(y, (-1, y.shape[-1])), self.answers)
+        clock("loss")
+        loss.backward()
+        clock("the rest")
+        self.optimizer.step()
+        clock("AdamW")
+        return loss.data
 
 
 def spent(case):
-    """{operation: median seconds of a step}, all calls of it together."""
-    given, rounds = model(case), []
-    for _ in range(ROUNDS):
-        took, before = {}, time.perf_counter()
+    """{layer or operation: median seconds of a step}, all calls of it together."""
+    from training.tensor import Node
 
-        def clock(name):
-            nonlocal before
-            now = time.perf_counter()
-            took[name], before = took.get(name, 0) + now - before, now  # noqa: B023
+    ours, rounds, gradients = Ours(case), [], Node.gradients
 
-        step(*given, clock)
-        rounds.append(took)
+    def clock(name):
+        nonlocal before
+        now = time.perf_counter()
+        took[name], before = took.get(name, 0) + now - before, now
+
+    def clocked(node, grads):
+        clock("the rest")
+        found = gradients(node, grads)
+        clock(f"{node.name}, backward")
+        return found
+
+    ours.step()
+    Node.gradients = clocked
+    try:
+        for _ in range(ROUNDS):
+            took, before = {}, time.perf_counter()
+            ours.step(clock)
+            rounds.append(took)
+    finally:
+        Node.gradients = gradients
     return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
 
 
 def warm():
-    return ours(network("LSTM"))[0]
+    return Ours(network("LSTM")).step
 
 
 def ours(case):
-    given = model(case)
-    return lambda: step(*given), "keep and gradients", step(*given)
+    made = Ours(case)
+    loss = made.step()
+    return made.step, "lib/training", [loss, *(one.grad for one in made.parameters)]
 
 
 def pytorch(case):
     import torch
 
-    x, layers, grad = model(case)
-    x, grad = torch.from_numpy(x), torch.from_numpy(grad)
-    x.requires_grad_(case["kind"] != "CNN")  # pictures learn nothing; embeddings do
-    prepared = [(name, [torch.from_numpy(one) for one in arrays], options) for name, arrays, options in layers]
-    parameters = [one.requires_grad_() for _, arrays, _ in prepared for one in arrays]
-    networks = {}
-    for k, (name, arrays, _) in enumerate(prepared):
-        if name == "lstm_with_gates":
-            networks[k] = torch.nn.LSTM(WIDTH, WIDTH)
-            for parameter, value in zip(networks[k].parameters(), arrays[2:], strict=True):
-                parameter.data = value.data
-            parameters[:6] = [*arrays[:2], *networks[k].parameters()]
+    x, answers, layers = model(case)
+    x, answers, parts = torch.from_numpy(x), torch.from_numpy(answers), []
+    for name, arguments, arrays in layers:
+        part = Block(arrays) if name == "TransformerBlock" else getattr(torch.nn, name)(*arguments)
+        for parameter, array in zip(part.parameters(), arrays, strict=True):
+            parameter.data = torch.from_numpy(array)
+        parts.append(part)
+    parameters = [one for part in parts for one in part.parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=RATE, fused=True)
 
-    def both():
+    def step():
+        optimizer.zero_grad()
         y = x
-        for k, (name, arrays, options) in enumerate(prepared):
-            y = (
-                networks[k](y, tuple(arrays[:2]))[0]
-                if name == "lstm_with_gates"
-                else layer_of_pytorch(name, y, arrays, options)
-            )
-        wanted = parameters if case["kind"] == "CNN" else [x, *parameters]
-        found = torch.autograd.grad(y, wanted, grad)
-        return y, *found[len(wanted) - len(parameters) :]
+        for part in parts:
+            y = part(y)
+            y = y[0] if isinstance(y, tuple) else y
+        loss = torch.nn.functional.cross_entropy(y.reshape(-1, y.shape[-1]), answers)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
 
-    return both, "PyTorch", [one.detach().numpy() for one in both()]
+    loss = step()
+    return step, "PyTorch", [loss.numpy(), *(one.grad.numpy() for one in parameters)]
 
 
-def layer_of_pytorch(name, x, arrays, options):
-    import torch
+class Block:
+    """A Transformer's block of PyTorch's functions, with the weights in the order of ours."""
 
-    functions = torch.nn.functional
-    if name == "flatten":
-        return x.flatten(1)
-    if name == "layer_norm":
-        return functions.layer_norm(x, x.shape[-1:], *arrays)
-    if name == "linear":
-        y = functions.linear(x, *arrays)
-        return functions.relu(y) if options else y
-    if name != "transformer_block":
-        return getattr(functions, name)(x, *arrays, **options)
-    norms, others = (arrays[:2], arrays[6:8]), (arrays[2:4], arrays[4:6], arrays[8:10], arrays[10:])
-    y = functions.linear(functions.layer_norm(x, x.shape[-1:], *norms[0]), *others[0])
-    heads = [one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in y.chunk(3, dim=-1)]
-    y = functions.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2)
-    x = x + functions.linear(y, *others[1])
-    y = functions.layer_norm(x, x.shape[-1:], *norms[1])
-    return x + functions.linear(functions.gelu(functions.linear(y, *others[2])), *others[3])
+    def __init__(self, arrays):
+        import torch
+
+        self.weights = [torch.nn.Parameter(torch.from_numpy(one)) for one in arrays]
+
+    def parameters(self):
+        return self.weights
+
+    def __call__(self, x):
+        from torch.nn import functional
+
+        into, out, up, down, first, second = zip(self.weights[::2], self.weights[1::2], strict=True)
+        qkv = functional.linear(functional.layer_norm(x, x.shape[-1:], *first), *into)
+        heads = [one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in qkv.chunk(3, dim=-1)]
+        y = functional.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2)
+        x = x + functional.linear(y, *out)
+        y = functional.linear(functional.layer_norm(x, x.shape[-1:], *second), *up)
+        return x + functional.linear(functional.gelu(y), *down)
 
 
 if __name__ == "__main__":

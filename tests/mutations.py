@@ -1740,7 +1740,95 @@ COURSEWORK = [
     ),
 ]
 
-FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK]
+NUMBERS, NETWORKS = (f"tests/training/test_smaller_{name}.py" for name in ("numbers", "networks"))
+SMALLER = [
+    Fault(
+        "GPTQ: the error of a column is not divided by the factor",
+        "error = (w[:, j] - scales[:, j] * (codes[:, j] - zeros[:, j])) / factor[j, j]",
+        "error = w[:, j] - scales[:, j] * (codes[:, j] - zeros[:, j])",
+        NUMBERS,
+        "test_gptq_is_least_squares_for_the_columns_that_are_left",
+    ),
+    Fault(
+        "entropy: what is beyond the range is left out of P",
+        "p[-1] += counts[end:].sum()",
+        "p[-1] += 0",
+        NUMBERS,
+        "test_entropy_keeps_a_histogram",
+    ),
+    Fault(
+        "k-means: a border stands at a centroid",
+        "borders = np.searchsorted(flat, (centroids[1:] + centroids[:-1]) / 2)",
+        "borders = np.searchsorted(flat, centroids[1:])",
+        NUMBERS,
+        "test_kmeans",
+    ),
+    Fault(
+        "codes: a negative one comes back as a large one",
+        '(unpack(arrays["codes"], self.bits, mask.sum()).astype(np.int32) ^ half) - half',
+        '(unpack(arrays["codes"], self.bits, mask.sum()).astype(np.int32) ^ half) + half',
+        NUMBERS,
+        "test_a_grid_has_the_scales",
+    ),
+    Fault(
+        "pruning: the schedule is a square",
+        "return last + (first - last) * (1 - done) ** 3",
+        "return last + (first - last) * (1 - done) ** 2",
+        NUMBERS,
+        "test_the_schedule_of_zhu_and_gupta",
+    ),
+    Fault(
+        "pruning: a masked weight learns on",
+        'return record("masked", weight.data * mask, [weight], lambda grad, kept: [grad * kept], mask)',
+        'return record("masked", weight.data * mask, [weight], lambda grad, kept: [grad], mask)',
+        NETWORKS,
+        "test_the_gradient_goes_to_what_is_behind_the_weight",
+    ),
+    Fault(
+        "codebook: weights that are zero pull at a value",
+        "grad = np.where(self.mask, grad, 0).reshape(-1)",
+        "grad = grad.reshape(-1)",
+        NETWORKS,
+        "test_the_gradient_goes_to_what_is_behind_the_weight",
+    ),
+    Fault(
+        "hashing: signs are left out of the gradient",
+        "return np.bincount(self.buckets, flat * self.signs, count)",
+        "return np.bincount(self.buckets, flat, count)",
+        NETWORKS,
+        "test_the_gradient_goes_to_what_is_behind_the_weight",
+    ),
+    Fault(
+        "filters: the bias of a filter that went stays",
+        "weight, bias = weight[before], None if bias is None else bias[before]",
+        "weight, bias = weight[before], None if bias is None else bias[: len(before)]",
+        NETWORKS,
+        "test_a_network_without_filters_is_the_one",
+    ),
+    Fault(
+        "folding: the mean is not subtracted",
+        "(beta + (before - mean) * factor).astype(dtype)",
+        "(beta + before * factor).astype(dtype)",
+        NETWORKS,
+        "test_folding_is_the_network_in_evaluation_mode",
+    ),
+    Fault(
+        "distillation: gradients shrink with the temperature",
+        "slope = ((q - p) * (temperature / len(p))).astype(logits.dtype)",
+        "slope = ((q - p) / (temperature * len(p))).astype(logits.dtype)",
+        NETWORKS,
+        "test_the_divergence_is_zero_for_equal_logits",
+    ),
+    Fault(
+        "LoRA: the factor is not divided by the rank",
+        "self.factor = (2 * rank if alpha is None else alpha) / rank",
+        "self.factor = 2 * rank if alpha is None else alpha",
+        NETWORKS,
+        "test_lora_begins_as_the_network",
+    ),
+]
+
+FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK, *SMALLER]
 
 # ---- planting them --------------------------------------------------------------------------------------------------
 

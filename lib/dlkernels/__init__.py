@@ -63,6 +63,9 @@ FOLDERS = {
     "integer": """
         PackedWeight conv2d_int8 linear_int8
     """,
+    "sparse": """
+        bsr_mm linear_2_4 linear_2_4_half spmm spmm_backward spmv to_2_4 to_csr to_dense
+    """,
 }
 _HOMES = {name: folder for folder, names in FOLDERS.items() for name in names.split()}
 

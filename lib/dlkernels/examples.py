@@ -51,6 +51,14 @@ class Draw:
         """Numbers of `dtype` between the two, laid out as `layout` says."""
         return self._laid_out(shape, lambda shape: np.asarray(self.random.uniform(low, high, shape), self.dtype))
 
+    def placed(self, x):
+        """The numbers of x, laid out as `layout` says."""
+        room = self._laid_out(x.shape, lambda shape: np.empty(shape, x.dtype))
+        room.flags.writeable = True
+        room[...] = x
+        room.flags.writeable = self.layout != "read-only"
+        return room
+
     def _laid_out(self, shape, fill):
         if not shape or self.layout in ("contiguous", "read-only"):
             x = fill(shape)

@@ -479,13 +479,34 @@ def _differentiable(name):
     return operation
 
 
+def bound(function, arguments, named, defaults=False):
+    """{parameter: value} of a call that went well, as inspect's `bind` has it, which takes as long as a small kernel."""
+    names, values = _names(function)
+    if names is None:
+        call = _signature(function).bind(*arguments, **named)
+        if defaults:
+            call.apply_defaults()
+        return call.arguments
+    given = dict(zip(names, arguments, strict=False)) | named
+    return values | given if defaults else given
+
+
+@functools.cache
+def _names(function):
+    """(names, {name: default}) of a function's parameters; (None, None) where some take any number of arguments."""
+    parameters = _signature(function).parameters.values()
+    if any(one.kind is not one.POSITIONAL_OR_KEYWORD for one in parameters):
+        return None, None
+    defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
+    return tuple(one.name for one in parameters), defaults
+
+
 def keep(name, result, *arguments, **named):
     """What `gradients` needs of the call ``result = name(*arguments, **named)``: {name: value}. All else can go."""
     operation = _differentiable(name)
-    call = _signature(operation.function).bind(*arguments, **named)
-    call.apply_defaults()
+    there = bound(operation.function, arguments, named, defaults=True)
     results = zip(operation.results, result, strict=True) if operation.results else ()
-    there = call.arguments | dict(results)
+    there |= dict(results)
     return {name: there[name] for name in operation.keeps}
 
 

@@ -13,13 +13,16 @@ modules.py     layers with their weights                 memory.py      what the
 optimizers.py  SGD, Adam, AdamW, clipping                schedules.py   learning rates that change
 data.py        data sets, batches                        loop.py        fit: the loop around all of it
 precision.py   float16, and a scaled loss                checkpoints.py  a training's state in a file
-arrays.py      host and device arrays alike
+arrays.py      host and device arrays alike, memory that is kept
+
+smaller/       a trained network made smaller: fewer bits, fewer numbers, or a small network that learns from it
 """
 
 from . import checkpoints as checkpoints
 from . import data as data
 from . import functional as functional
 from . import modules as modules
+from .arrays import keep_freed_memory
 from .data import Loader
 from .loop import History, accuracy, fit
 from .memory import activation_bytes, checkpoint
@@ -27,6 +30,8 @@ from .optimizers import SGD, Adam, AdamW, clip_grad_norm_
 from .precision import GradScaler, autocast
 from .schedules import CosineAnnealing, StepLR
 from .tensor import Tensor, apply, no_grad, record
+
+keep_freed_memory()
 
 __all__ = [
     "SGD",

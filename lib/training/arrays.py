@@ -1,4 +1,8 @@
-"""Arrays in host and device memory alike: made, copied, moved."""
+"""Arrays in host and device memory alike: made, copied, moved; and host memory that a step leaves to the next one."""
+
+import ctypes
+import os
+import sys
 
 import numpy as np
 
@@ -36,3 +40,22 @@ def brought(array, target):
         return host
     host = host.astype(target) if host.dtype.kind == "f" else host
     return cuda.to_device(host) if there else host
+
+
+# ---- memory that was freed -------------------------------------------------------------------------------------------
+
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # glibc's names for what `mallopt` sets
+LARGEST, KEPT = 32 << 20, 1 << 30  # bytes: the largest that glibc takes for the first; of free memory that is kept
+
+
+def keep_freed_memory():
+    """Let glibc keep what is freed for what is allocated next. Returns whether it does.
+
+    A step of training allocates what the step before has freed. glibc gives large blocks back to the system at once,
+    which then gives them anew, cleared, page by page: up to a third of a step. Where the environment has a setting of
+    its own (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), and with another C library, nothing is changed.
+    """
+    if not sys.platform.startswith("linux") or any(name.startswith("MALLOC_") for name in os.environ):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    return mallopt is not None and bool(mallopt(MMAP_THRESHOLD, LARGEST) and mallopt(TRIM_THRESHOLD, KEPT))

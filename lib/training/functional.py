@@ -114,3 +114,41 @@ def concatenate(tensors, dim=0):
     for x, part in zip(tensors, parts, strict=True):
         _write(out, part, x.data)
     return record("concatenate", out, tensors, lambda grad, kept: [grad[part] for part in parts])
+
+
+def split_heads(x, heads, parts=1):
+    """What a layer made for all heads, head by head: (..., tokens, parts * heads * d) becomes a tuple of so many parts,
+    each (..., heads, tokens, d). Queries, keys and values are three. Host memory only; the parts are contiguous.
+    """
+    *lead, tokens, width = x.shape
+    if heads < 1 or parts < 1 or width % (parts * heads):
+        raise ValueError(f"x has shape {x.shape}; expected a multiple of {parts} * {heads} numbers in the last dimension.")
+    _on_host(x)
+    shape = (*lead, tokens, parts, heads, width // (parts * heads))
+    last = len(lead)  # where tokens, parts and heads stand; they become parts, ..., heads, tokens
+    order = (last + 1, *range(last), last + 2, last, last + 3)
+    apart = np.ascontiguousarray(x.data.reshape(shape).transpose(order))
+
+    def backward(grads, kept):
+        found = np.empty(shape, x.dtype)
+        for part, grad in zip(found.transpose(order), grads, strict=True):
+            part[...] = 0 if grad is None else grad
+        return [found.reshape(x.shape)]
+
+    return record("split_heads", tuple(apart), [x], backward)
+
+
+def merge_heads(x):
+    """The inverse of `split_heads` with one part: (..., heads, tokens, d) becomes (..., tokens, heads * d)."""
+    if len(x.shape) < 3:
+        raise ValueError(f"x has shape {x.shape}; expected (..., heads, tokens, d).")
+    _on_host(x)
+    *lead, heads, tokens, each = x.shape
+    apart = (*lead, tokens, heads, each)
+    backward = lambda grad, kept: [grad.reshape(apart).swapaxes(-2, -3)]  # noqa: E731
+    return record("merge_heads", x.data.swapaxes(-2, -3).reshape(*lead, tokens, heads * each), [x], backward)
+
+
+def _on_host(x):
+    if is_device_array(x.data):
+        raise TypeError("x is in device memory; expected host memory, as heads are only moved there.")

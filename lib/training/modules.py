@@ -9,10 +9,12 @@ import math
 
 import numpy as np
 
+from dlkernels.device import is_device_array
+
 from . import functional as F
 from .arrays import brought, write
 from .memory import draw, running_again
-from .tensor import Tensor, apply
+from .tensor import Tensor, apply, recording
 
 
 class Parameter(Tensor):
@@ -164,8 +166,11 @@ class Conv2d(Module):
         return F.conv2d(x, self.weight, self.bias, **self.options)
 
 
+ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu")
+
+
 class Activation(Module):
-    """An element-wise operation of the table, by its name: relu, gelu, silu, tanh, sigmoid, elu, leaky_relu."""
+    """An element-wise operation of the table, by its name (ACTIVATIONS)."""
 
     operation = None
 
@@ -200,7 +205,7 @@ class MaxPool2d(Module):
         self.arguments = kernel_size, stride, padding
 
     def forward(self, x):
-        return F.max_pool2d_with_indices(x, *self.arguments)[0]
+        return F.max_pool2d(x, *self.arguments)
 
 
 class AvgPool2d(Module):
@@ -291,7 +296,8 @@ class BatchNorm2d(Module):
 class LSTM(Module):
     """Long short-term memory; weights within 1/sqrt(hidden_size). Shapes: see dlkernels.lstm.
 
-    Returns (output, (h_n, c_n)). state: (h0, c0), or None for zeros.
+    Returns (output, (h_n, c_n)). state: (h0, c0), or None for zeros. For the backward pass the tape keeps the gates of
+    all steps, in host memory, so that it need not compute them again.
     """
 
     def __init__(self, input_size, hidden_size, num_layers=1, batch_first=False, *, generator):
@@ -307,7 +313,9 @@ class LSTM(Module):
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weights = [tuple(getattr(self, f"{name}_l{layer}") for layer in range(self.layers)) for name in names]
         weights = [one[0] for one in weights] if self.layers == 1 else weights
-        output, h_n, c_n = F.lstm(x, *(state or (None, None)), *weights, batch_first=self.batch_first)
+        kept = recording() and not is_device_array(x.data)  # on a GPU the gates are computed again
+        operation = F.lstm_with_gates if kept else F.lstm
+        output, h_n, c_n, *_ = operation(x, *(state or (None, None)), *weights, batch_first=self.batch_first)
         return output, (h_n, c_n)
 
 
@@ -321,29 +329,34 @@ class MultiheadAttention(Module):
         self.out_proj.bias = constant(0, width)
         self.heads, self.is_causal = heads, is_causal
 
-    def weights(self):
-        return self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias
-
     def forward(self, x):
-        return F.multi_head_attention(x, *self.weights(), self.heads, is_causal=self.is_causal)
+        q, k, v = F.split_heads(F.linear(x, self.in_proj_weight, self.in_proj_bias), self.heads, 3)
+        if recording():
+            result, _ = F.attention_with_sums(q, k, v, is_causal=self.is_causal)
+        else:
+            result = F.scaled_dot_product_attention(q, k, v, is_causal=self.is_causal)
+        return self.out_proj(F.merge_heads(result))
 
 
 class TransformerBlock(Module):
-    """One pre-norm layer: x + attention(norm1(x)), then that + linear2(gelu(linear1(norm2(that)))).
+    """One pre-norm layer: x + attention(norm1(x)), then that + linear2(activation(linear1(norm2(that)))).
 
-    Its weights have the names of torch.nn.TransformerEncoderLayer(norm_first=True). x: (batch, steps, width). Computed
-    by one operation of the table, without dropout.
+    Its weights have the names of torch.nn.TransformerEncoderLayer(norm_first=True). x: (batch, steps, width). Without
+    dropout. The operation `transformer_block` of the table computes the same, and keeps x alone: its backward pass
+    computes all else again. Here each part keeps what its own backward pass needs; `checkpoint` (memory.py) of a block
+    keeps x alone, too.
     """
 
     def __init__(self, width, heads, hidden=None, is_causal=True, activation="gelu", *, generator):
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation is {activation!r}; expected one of {', '.join(ACTIVATIONS)}.")
         hidden = 4 * width if hidden is None else hidden
         self.self_attn = MultiheadAttention(width, heads, is_causal, generator=generator)
         self.linear1 = Linear(width, hidden, generator=generator)
         self.linear2 = Linear(hidden, width, generator=generator)
         self.norm1, self.norm2 = LayerNorm(width), LayerNorm(width)
-        self.options = {"heads": heads, "is_causal": is_causal, "activation": activation}
+        self.activation = activation
 
     def forward(self, x):
-        parts = (self.norm1, self.norm2, self.linear1, self.linear2)
-        norm1, norm2, up, down = ((part.weight, part.bias) for part in parts)
-        return F.transformer_block(x, *norm1, *self.self_attn.weights(), *norm2, *up, *down, **self.options)
+        x = x + self.self_attn(self.norm1(x))
+        return x + self.linear2(apply(self.activation, self.linear1(self.norm2(x))))

@@ -9,8 +9,6 @@ No formula of a gradient stands here. The table of operations has them (dlkernel
 it twice: what is to be kept of a call, and what the gradients are.
 """
 
-import functools
-import inspect
 import itertools
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -194,7 +192,7 @@ def apply(name, *arguments, **named):
     result, half = function(*arrays, **others), rounding.get()
     if half:
         result = (half.result(result[0]), *result[1:]) if isinstance(result, tuple) else half.result(result)
-    wanted = _wanted(_signature(function).bind(*arguments, **named).arguments) if _recording.get() else {}
+    wanted = _wanted(implementations.bound(function, arguments, named)) if _recording.get() else {}
     if not wanted:
         return record(name, result)
     places, kept = list(wanted), implementations.keep(name, result, *arrays, **others)
@@ -224,6 +222,11 @@ def record(name, result, inputs=(), backward=None, kept=None):
     return tuple(tensors) if several else tensors[0]
 
 
+def recording():
+    """Whether what is computed here and now goes on the tape, where something in it wants a gradient."""
+    return _recording.get()
+
+
 @contextmanager
 def no_grad():
     """Inside, or in a function that this decorates, nothing is written on the tape."""
@@ -232,9 +235,6 @@ def no_grad():
         yield
     finally:
         _recording.reset(before)
-
-
-_signature = functools.cache(inspect.signature)
 
 
 def _wanted(call):

@@ -106,7 +106,7 @@ def check(function, operation, arguments, device=False, **options):
             assert is_device_array(got), f"{name} was given device arrays and returned {type(got).__name__}"
             got = got.copy_to_host()
         indices = (
-            len(results) > 1 and np.asarray(expected).dtype.kind == "i"
+            len(results) > 1 and np.asarray(expected).dtype.kind in "iu"
         )  # beside numbers, such as where they stand
         compare(got, expected, most, expected.dtype if indices else dtype, f"{name}{shapes_of(arguments)}")
     changed = arrays_of(options.get("out"))

@@ -269,7 +269,9 @@ def test_four_bits_a_weight_are_what_moves(name):
     scale, out = np.full((outputs, inputs // group), 0.5, f32), np.zeros(outputs, f32)
     launch = ((1, 1), 32) if name == "thread" else ((outputs // 8, 1), (32, 8))
     lines = x, weight.reshape(-1), scale.reshape(-1), np.zeros(1, np.int32), np.zeros(1, f32)
-    report = xray(getattr(gpu_int4, f"{name}_kernel"), *launch)(*lines, inputs, 1, inputs // group, group, out)
+    report = xray(getattr(gpu_int4, f"{name}_kernel"), *launch)(
+        *lines, inputs, 1, inputs // group, 6 if name == "wide" else group, out
+    )
     expected = reference.linear_int4(x, weight, scale, group_size=group)
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-3)
     assert report.ok, str(report)

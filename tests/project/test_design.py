@@ -21,9 +21,9 @@ MADE = ("_build/", "my_kernels.py")  # on a reader's machine
 # The folders whose head lists all of their files.
 HEADED = (
     *(f"dlkernels/{name}" for name in ("attention", "convolution", "layers", "loss", "matrix", "normalization", "optim")),
-    *(f"dlkernels/{name}" for name in ("quantization", "recurrent", "reduce", "simd", "vector")),
+    *(f"dlkernels/{name}" for name in ("integer", "quantization", "recurrent", "reduce", "simd", "sparse", "vector")),
     *(f"simt/{name}" for name in ("compiled", "executor", "proof", "source", "typed", "xray")), "simt",
-    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds", "training",
+    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds", "training", "training/smaller",
 )  # fmt: skip
 
 

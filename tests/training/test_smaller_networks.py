@@ -213,6 +213,8 @@ def test_codes_of_four_bits_are_what_the_kernel_reads(granularity, symmetric):
     np.testing.assert_allclose(answers(found), answers(small), rtol=1e-4, atol=1e-5)
     assert found.state_dict()["6.codes"].nbytes == layers(small)["6"].layer.weight.size // 2
     assert isinstance(next(iter(quantized.packed(modules.Sequential(layers(small)["6"])))), quantized.Linear4)
+    odd = quantized.packed(quantized.quantized(network(), 4, "group", 7))
+    assert not any(isinstance(part, quantized.Linear4) for part in odd)  # a byte would have two scales
     with pytest.raises(ValueError, match="has 3 bits; expected a linear one of 4"):
         quantized.Linear4(layers(quantized.quantized(network(), 3))["6"])
 

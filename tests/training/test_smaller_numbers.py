@@ -108,6 +108,7 @@ def test_entropy_keeps_a_histogram_that_codes_can_tell_and_cuts_a_far_outlier():
         (lambda: calibration.entropy(normal(3), bins=5), "bins is 5; expected at least 128"),
         (lambda: grid(normal(2, 3), granularity="row"), "expected one of tensor, channel, group"),
         (lambda: grid(normal(2, 3), group_size=0), "group_size is 0"),
+        (lambda: grid(np.full((2, 3), np.inf, np.float32)), "expected finite"),
         (lambda: storage.pack(np.array([4]), 2), "codes are from 4 to 4; expected 0 to 3"),
         (lambda: storage.pack(np.array([-1]), 2), "codes are from -1"),
         (lambda: storage.pack(np.array([1]), 17), "bits is 17"),

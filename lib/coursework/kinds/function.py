@@ -13,6 +13,7 @@ import numpy as np
 from ..checking import arguments_of, attempt, first_change, headline, names_of, number, short
 from ..definition import Over, Slip, Task
 from ..outcome import Failed, Failure
+from .scenario import texts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,10 @@ class FunctionTask(Task):
     judge: Callable
     cases: tuple
     costs: dict = field(default_factory=dict)
+
+    def shows(self):
+        """A slip's kind is one of the texts in its judge."""
+        return (*self.failures(), *texts_of(self.judge))
 
     def counts(self):
         return {name: words for name, (words, _) in self.costs.items()}

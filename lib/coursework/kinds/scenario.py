@@ -62,11 +62,11 @@ class ScenarioTask(Task):
 
     def shows(self):
         """A slip's kind is one of the texts in its judge."""
-        return (*self.failures(), *(_texts(self.judge) if self.judge else ()))
+        return (*self.failures(), *(texts_of(self.judge) if self.judge else ()))
 
     def counts(self):
         """The scenario counts by name, so every text in it may be the name of a count."""
-        return {text: text for text in _texts(self.scenario)}
+        return {text: text for text in texts_of(self.scenario)}
 
     def exploration(self):
         """Options of cpulab.explore."""
@@ -128,7 +128,7 @@ def _of_waiting(waits):
     return pictures.waiting([tuple(map(str, wait)) for wait in waits])
 
 
-def _texts(function):
+def texts_of(function):
     """The texts in a function, in what is defined inside it, and in the functions and classes of its chapter that it
     uses."""
     texts, seen, waiting = set(), set(), [(function, {})]

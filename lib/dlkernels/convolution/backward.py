@@ -13,6 +13,7 @@ The ladder of conv2d_backward             what the rung adds
     conv2d_backward_implicit   no columns: each thread uses what it has made; with stride 1 the pixels' is a convolution
                                again
     conv2d_backward_lines      depthwise convolutions: each plane as one long line (depthwise_backward.py)
+    conv2d_backward_turned     channels last, where the gradient of the weights is small (backward_turned.py)
 """
 
 import functools
@@ -23,18 +24,21 @@ from .. import team
 from ..host import plain, workspace
 from ..implementations import implementation
 from ..matrix import choose as products
+from ..matrix.bias import over_pictures
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
-from . import backward_implicit, choose, im2col
+from . import backward_implicit, backward_turned, choose, im2col
 from .cpu import fastest
 from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import no_bias, with_batch
-from .pooling import largest_of, largest_of_four, planes, put, threads_for, two_by_two
+from .pooling import largest_of, largest_of_four, plane_of, planes, planes_of_task, put, threads_for, two_by_two
 from .sizes import sizes
 
 CONTRACT = {"contract"}
+APART = 16  # numbers between what two threads write: two lines of the cache
 
 
 def on_pictures(rung):
@@ -45,14 +49,9 @@ def on_pictures(rung):
         of_x, of_weight = np.zeros(x.shape, x.dtype), np.zeros(weight.shape, x.dtype)
         if grad.size and weight.size:
             rung(g, with_batch(plain(grad)), with_batch(plain(x)), plain(weight), with_batch(of_x), of_weight)
-        return (of_x, of_weight) if bias is None else (of_x, of_weight, of_biases(grad))
+        return (of_x, of_weight) if bias is None else (of_x, of_weight, over_pictures(with_batch(grad)))
 
     return whole
-
-
-def of_biases(grad):
-    total = with_batch(grad).sum(axis=(0, 2, 3), dtype=np.float64)  # in float32, NumPy would add row by row
-    return total.astype(grad.dtype)
 
 
 # ---- 1: the formula --------------------------------------------------------------------------------------------
@@ -228,6 +227,10 @@ def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
         conv2d_backward_planes.__wrapped__(g, grad, x, weight, of_x, of_weight)
         return
     backward_implicit.of_weights(g, grad, x, of_weight)
+    _pixels(g, grad, x, weight, of_x)
+
+
+def _pixels(g, grad, x, weight, of_x):
     again = backward_implicit.back(g)
     # Beyond the edge of r the convolution multiplies by zeros that the formula does not have; 0 times infinity is NaN.
     if again and np.isfinite(sizes(weight)[0].mean):
@@ -241,7 +244,6 @@ def conv2d_backward_implicit(g, grad, x, weight, of_x, of_weight):
     "conv2d_backward",
     device="cpu",
     adds="depthwise convolutions: each plane as one long line, so that short rows fill vectors; others as before",
-    public=True,
 )
 @on_pictures
 def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
@@ -251,15 +253,41 @@ def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
         conv2d_backward_implicit.__wrapped__(g, grad, x, weight, of_x, of_weight)
 
 
+# ---- 6: channels last ----------------------------------------------------------------------------------------------
+
+
+@implementation(
+    "conv2d_backward",
+    device="cpu",
+    adds=(
+        "pixels turned to channels last, where the gradient of the weights is small: what the taps of a row see is one "
+        "run then, so no patch is written; each task some pictures, with a gradient of its own"
+    ),
+    public=True,
+)
+@on_pictures
+def conv2d_backward_turned(g, grad, x, weight, of_x, of_weight):
+    if choose.is_depthwise(weight, g):
+        conv2d_backward_lines.__wrapped__(g, grad, x, weight, of_x, of_weight)
+        return
+    _weights(g, grad, x, of_weight)
+    _pixels(g, grad, x, weight, of_x)
+
+
+def _weights(g, grad, x, of_weight):
+    way = backward_turned if backward_turned.pays(of_weight, g, grad) else backward_implicit
+    way.of_weights(g, grad, x, of_weight)
+
+
 def without_pixels(bias, g, grad, x, weight):
-    """(None, the gradient of weight, of bias) as `conv2d_backward_lines` has them; None for depthwise convolutions,
+    """(None, the gradient of weight, of bias) as `conv2d_backward_turned` has them; None for depthwise convolutions,
     which compute both gradients in one pass."""
     if choose.is_depthwise(weight, g):
         return None
     of_weight = np.zeros(weight.shape, x.dtype)
     if grad.size and weight.size:
-        backward_implicit.of_weights(g, with_batch(plain(grad)), with_batch(plain(x)), of_weight)
-    return (None, of_weight) if bias is None else (None, of_weight, of_biases(grad))
+        _weights(g, with_batch(plain(grad)), with_batch(plain(x)), of_weight)
+    return (None, of_weight) if bias is None else (None, of_weight, over_pictures(with_batch(grad)))
 
 
 def product(a, b):
@@ -274,24 +302,31 @@ def product(a, b):
 
 @inner_njit()
 def _max_back(arguments, task, who):
-    """A row of windows: first where the largest stand, without a branch on a pixel, then what arrives goes there."""
-    down, across, grad, x, work, found, of_x = arguments
-    picture, target, count, four = x[task], of_x[task].reshape(-1), grad.shape[2], two_by_two(down, across)
-    best, places = work[who * count : (who + 1) * count], found[who * count : (who + 1) * count]
-    for y in range(grad.shape[1]):
-        for z in range(count):
-            if four:
-                best[z], places[z] = largest_of_four(picture, down[y, 0], across[z, 0])
-            else:
-                best[z], places[z] = largest_of(picture, down, across, y, z)
-        for z in range(count):
-            if places[z] >= 0:
-                target[np.uint64(places[z])] += grad[task, y, z]
+    """Some planes. A row of windows: first where the largest stand, without a branch on a pixel, then what arrives goes
+    there. (Unless `best` is written somewhere, the compiler makes branches of it.)"""
+    down, across, grad, x, work, found, of_x, each = arguments
+    (planes, high, wide), (rows, count), four = x.shape, grad.shape[1:], two_by_two(down, across)
+    source, arrived, target = memory(x), memory(grad), memory(of_x)
+    best, places = memory(work)[who * found.shape[1] :], found[who]
+    for plane in range(task * each, min((task + 1) * each, planes)):
+        picture, result = plane_of(source, plane, high, wide), target[plane * high * wide : (plane + 1) * high * wide]
+        result[:] = 0
+        for y in range(rows):
+            for z in range(count):
+                if four:
+                    best[z], places[z] = largest_of_four(picture, down[y, 0], across[z, 0])
+                else:
+                    best[z], places[z] = largest_of(picture, down, across, y, z)
+            at = (plane * rows + y) * count
+            for z in range(count):
+                if places[z] >= 0:
+                    result[np.uint64(places[z])] += arrived[np.uint64(at + z)]
 
 
 @cached_njit()
 def _max_planes_back(down, across, grad, x, work, found, of_x, threads, team):
-    share(_max_back, (down, across, grad, x, work, found, of_x), of_x.shape[0], threads, 0, team)
+    each = planes_of_task(x)
+    share(_max_back, (down, across, grad, x, work, found, of_x, each), -(-len(x) // each), threads, 0, team)
 
 
 MAX_ADDS = "the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes"
@@ -299,11 +334,11 @@ MAX_ADDS = "the largest of each window is looked for again, not kept: it gets wh
 
 @implementation("max_pool2d_backward", device="cpu", adds=MAX_ADDS, public=True)
 def max_pool2d_backward_planes(down, across, grad, x):
-    of_x = np.zeros(x.shape, x.dtype)
+    of_x = np.empty(x.shape, x.dtype)
     if x.size:
         threads = threads_for(grad.size * int(down[:, 1].max() * across[:, 1].max()))
-        work = workspace(x.dtype, threads * grad.shape[-1])
-        found = np.empty(threads * grad.shape[-1], np.int64)
+        found = np.empty((threads, grad.shape[-1] + APART), np.int64)
+        work = workspace(x.dtype, found.size)
         _max_planes_back(down, across, planes(grad), planes(x), work, found, planes(of_x), threads, team.members())
     return of_x
 
@@ -319,18 +354,23 @@ put(
 
 @inner_njit()
 def _mean_back(arguments, task, who):
-    down, across, divisor, grad, of_x = arguments
-    for y in range(grad.shape[1]):
-        for z in range(grad.shape[2]):
-            part = grad[task, y, z] / (divisor if divisor else down[y, 2] * across[z, 2])
-            for i in range(down[y, 0], down[y, 1]):
-                for j in range(across[z, 0], across[z, 1]):
-                    of_x[task, i, j] += part
+    down, across, divisor, grad, of_x, each = arguments
+    (planes, high, wide), (rows, columns) = of_x.shape, grad.shape[1:]
+    source, target = memory(grad), memory(of_x)
+    for plane in range(task * each, min((task + 1) * each, planes)):
+        arrived, result = plane_of(source, plane, rows, columns), plane_of(target, plane, high, wide)
+        for y in range(rows):
+            for z in range(columns):
+                part = arrived[y, z] / (divisor if divisor else down[y, 2] * across[z, 2])
+                for i in range(down[y, 0], down[y, 1]):
+                    for j in range(across[z, 0], across[z, 1]):
+                        result[i, j] += part
 
 
 @cached_njit()
 def _mean_planes_back(down, across, divisor, grad, of_x, threads, team):
-    share(_mean_back, (down, across, divisor, grad, of_x), of_x.shape[0], threads, 0, team)
+    each = planes_of_task(of_x)
+    share(_mean_back, (down, across, divisor, grad, of_x, each), -(-len(of_x) // each), threads, 0, team)
 
 
 def mean_backward(down, across, divisor, grad, x):

@@ -15,9 +15,11 @@ from ..host import plain
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from .choose import workspace
 
+PLANES, TASKS = 1 << 14, 32  # pixels of a task that is worth handing over, if there are so many tasks
 PARALLEL_FROM = 1 << 15  # pixels that are looked at; below, waking the threads costs more than it gains
 
 
@@ -29,6 +31,19 @@ def planes(x):
 
 def threads_for(looks):
     return 1 if looks < PARALLEL_FROM else team.size()
+
+
+@inner_njit()
+def plane_of(line, number, high, wide):
+    """Plane `number` of planes that lie one after the other in a line of memory, which counts no references: two
+    threads that count those of one array wait for each other."""
+    return line[number * high * wide : (number + 1) * high * wide].reshape((high, wide))
+
+
+@inner_njit()
+def planes_of_task(planes):
+    """How many of the planes make a task that is worth handing over."""
+    return max(1, min(PLANES // max(planes.shape[1] * planes.shape[2], 1), len(planes) // TASKS))
 
 
 def put(of, name, function, adds, public=False):
@@ -91,6 +106,19 @@ def largest_of_four(picture, i, j):
     return best, (np.int64(i) + (step >> 1)) * picture.shape[1] + np.int64(j) + (step & 1)
 
 
+@inner_njit()
+def largest_of_pairs(line, at, wide, target, to, count):
+    """As `largest_of_four`, of all windows between the rows at elements `at` and `at + wide`, to target[to:]. No branch,
+    and no index of the largest, so it goes by vectors."""
+    top, bottom, result = line[at : at + 2 * count], line[at + wide : at + wide + 2 * count], target[to : to + count]
+    for z in range(count):
+        left, right = np.uint64(2 * z), np.uint64(2 * z + 1)
+        best = top[left]
+        for pixel in (top[right], bottom[left], bottom[right]):
+            best = pixel if (pixel > best) | (pixel != pixel) else best
+        result[z] = best
+
+
 @cached_njit()
 def _max_direct(x, down, across, out):
     for p in range(out.shape[0]):
@@ -121,16 +149,7 @@ def _larger(line, source):
 
 
 @inner_njit()
-def _max_of_plane(arguments, task, who):
-    x, work, down, across, out = arguments
-    picture, result = x[task], out[task]
-    wide = picture.shape[1]
-    line = work[who * wide : (who + 1) * wide]
-    if two_by_two(down, across):
-        for y in range(result.shape[0]):
-            for z in range(result.shape[1]):
-                result[y, z] = largest_of_four(picture, down[y, 0], across[z, 0])[0]
-        return
+def _max_of_plane(picture, line, down, across, result):
     for y in range(result.shape[0]):
         line[:] = -np.inf
         for ky in range(down[y, 1]):
@@ -143,9 +162,25 @@ def _max_of_plane(arguments, task, who):
             result[y, z] = best
 
 
+@inner_njit()
+def _max_of_some(arguments, task, who):
+    x, work, down, across, out, each = arguments
+    (count, high, wide), (rows, columns), four = x.shape, out.shape[1:], two_by_two(down, across)
+    source, target, line = memory(x), memory(out), memory(work)[who * wide : (who + 1) * wide]
+    for plane in range(task * each, min((task + 1) * each, count)):
+        if not four:
+            picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
+            _max_of_plane(picture, line, down, across, result)
+            continue
+        for y in range(rows):
+            at = (plane * high + down[y, 0]) * wide + across[0, 0]
+            largest_of_pairs(source, at, wide, target, (plane * rows + y) * columns, columns)
+
+
 @cached_njit()
 def _max_planes(x, work, down, across, out, threads, team):
-    share(_max_of_plane, (x, work, down, across, out), out.shape[0], threads, 0, team)
+    each = planes_of_task(x)
+    share(_max_of_some, (x, work, down, across, out, each), -(-len(x) // each), threads, 0, team)
 
 
 MAX_COLUMNS = (
@@ -164,21 +199,25 @@ def max_pool2d_columns(x, down, across, out):
 
 
 @inner_njit()
-def _places_of_plane(arguments, task, who):
-    x, down, across, places, out = arguments
-    four = two_by_two(down, across)
-    for y in range(out.shape[1]):
-        for z in range(out.shape[2]):
-            if four:
-                best, place = largest_of_four(x[task], down[y, 0], across[z, 0])
-            else:
-                best, place = largest_of(x[task], down, across, y, z)
-            out[task, y, z], places[task, y, z] = best, place
+def _places_of_some(arguments, task, who):
+    x, down, across, places, out, each = arguments
+    (count, high, wide), (rows, columns), four = x.shape, out.shape[1:], two_by_two(down, across)
+    source, target = memory(x), memory(out)
+    for plane in range(task * each, min((task + 1) * each, count)):
+        picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
+        for y in range(rows):
+            for z in range(columns):
+                if four:
+                    best, place = largest_of_four(picture, down[y, 0], across[z, 0])
+                else:
+                    best, place = largest_of(picture, down, across, y, z)
+                result[y, z], places[plane, y, z] = best, place
 
 
 @cached_njit()
 def _max_with_places(x, down, across, places, out, threads, team):
-    share(_places_of_plane, (x, down, across, places, out), out.shape[0], threads, 0, team)
+    each = planes_of_task(x)
+    share(_places_of_some, (x, down, across, places, out, each), -(-len(x) // each), threads, 0, team)
 
 
 PLACES = "each window by itself, and where its largest stands; all cores"
@@ -221,24 +260,27 @@ def _add(line, source):
 
 
 @inner_njit()
-def _mean_of_plane(arguments, task, who):
-    x, work, down, across, divisor, out = arguments
-    wide = x.shape[2]
-    line = work[who * wide : (who + 1) * wide]
-    for y in range(out.shape[1]):
-        line[:] = 0
-        for i in range(down[y, 0], down[y, 1]):
-            _add(line, x[task, i])
-        for z in range(out.shape[2]):
-            total = line.dtype.type(0)
-            for j in range(across[z, 0], across[z, 1]):
-                total += line[j]
-            out[task, y, z] = total / (divisor if divisor else down[y, 2] * across[z, 2])
+def _mean_of_some(arguments, task, who):
+    x, work, down, across, divisor, out, each = arguments
+    (count, high, wide), (rows, columns) = x.shape, out.shape[1:]
+    source, target, line = memory(x), memory(out), memory(work)[who * wide : (who + 1) * wide]
+    for plane in range(task * each, min((task + 1) * each, count)):
+        picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
+        for y in range(rows):
+            line[:] = 0
+            for i in range(down[y, 0], down[y, 1]):
+                _add(line, picture[i])
+            for z in range(columns):
+                total = line.dtype.type(0)
+                for j in range(across[z, 0], across[z, 1]):
+                    total += line[j]
+                result[y, z] = total / (divisor if divisor else down[y, 2] * across[z, 2])
 
 
 @cached_njit()
 def _mean_planes(x, work, down, across, divisor, out, threads, team):
-    share(_mean_of_plane, (x, work, down, across, divisor, out), out.shape[0], threads, 0, team)
+    each = planes_of_task(x)
+    share(_mean_of_some, (x, work, down, across, divisor, out, each), -(-len(x) // each), threads, 0, team)
 
 
 def mean_direct(x, down, across, divisor, out):

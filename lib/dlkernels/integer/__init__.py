@@ -13,12 +13,14 @@ codes.py       scales, zero points, how many terms fit    packed.py      weights
 
 cpu            words.py (four products in each lane: vpdpbusd, and what stands in for it), requantize.py (from sums to
                codes), cpu_linear.py, cpu_conv2d.py (the ladders), planes.py (pictures as planes of words)
-gpu            dp4a.py (the instruction, and its stand-in), gpu_linear.py, gpu_conv2d.py (the ladders)
+gpu            dp4a.py (the instruction, and what stands in for it), gpu_results.py (from sums to codes), gpu_linear.py,
+               gpu_conv2d.py (the ladders)
 
 After Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference (CVPR
 2018), and Khudia et al., FBGEMM: Enabling High-Performance Low-Precision Deep Learning Inference (2021).
 """
 
+import functools
 import numbers
 
 import numpy as np
@@ -43,7 +45,11 @@ def _check_arrays(input, weight, bias, scale, zeros):
     codes = weight.weight if isinstance(weight, PackedWeight) else weight
     float_array("weight", codes, (INT8,))
     given = {"input": input, "weight": codes}
-    for name, x, dtype in (("bias", bias, FLOAT32), ("weight_scale", scale, FLOAT32), ("weight_zero_point", zeros, INT32)):
+    for name, x, dtype in (
+        ("bias", bias, FLOAT32),
+        ("weight_scale", scale, FLOAT32),
+        ("weight_zero_point", zeros, INT32),
+    ):
         if x is not None and not isinstance(x, numbers.Real):
             given[name] = float_array(name, x, (dtype,))
     one_place(**given)
@@ -73,11 +79,11 @@ def _scale(name, value):
     return scale
 
 
-def _prepare_numbers(input, channels, terms, input_scale, input_zero, scale, zeros, output_scale, output_zero, activation):
+def _prepare_numbers(
+    input, channels, terms, input_scale, input_zero, scale, zeros, output_scale, output_zero, activation
+):
     """(scale and zero point for each channel, or None for zeros; the `Quantizer`; the result's dtype)."""
     dtype, there = input.dtype, is_device_array(input)
-    if activation not in (None, "relu"):
-        raise ValueError(f"activation is {activation!r}; expected None or 'relu'.")
     if isinstance(scale, numbers.Real):
         scale = _scale("weight_scale", scale)
         scale = constant(channels, float(scale)) if there else np.full(channels, scale)
@@ -93,13 +99,24 @@ def _prepare_numbers(input, channels, terms, input_scale, input_zero, scale, zer
             f"each result is the sum of {terms} products, which might exceed 32 bits; expected at most "
             f"{longest(zeros is not None)}{' where the weight has zero points' if zeros is not None else ''}."
         )
+    given = dtype, input_scale, input_zero, output_scale, output_zero, activation
+    try:
+        q = _quantizer(*given)
+    except TypeError:  # in words, also of what no cache can keep
+        q = _quantizer.__wrapped__(*given)
+    return scale, zeros, q, FLOAT32 if output_scale is None else dtype
+
+
+@functools.lru_cache(maxsize=256, typed=True)  # a layer that is called again need not be checked again
+def _quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation):
+    if activation not in (None, "relu"):
+        raise ValueError(f"activation is {activation!r}; expected None or 'relu'.")
     input_scale = _scale("input_scale", input_scale)
     input_zero = _zero_point("input_zero_point", input_zero, dtype)
     if output_scale is not None:
         output_scale = _scale("output_scale", output_scale)
         output_zero = _zero_point("output_zero_point", output_zero, dtype)
-    q = quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation)
-    return scale, zeros, q, FLOAT32 if output_scale is None else dtype
+    return quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activation)
 
 
 def _result(input, shape, dtype):
@@ -200,7 +217,7 @@ def linear_int8(
     output_zero_point=0,
     activation=None,
 ):
-    """The linear layer of a quantised network, as torch.ops.quantized.linear: sums, bias, ReLU and rounding in one pass.
+    """The linear layer of a quantised network, as torch.ops.quantized.linear: sums, bias, ReLU, rounding in one pass.
 
     input: (..., in), uint8 or int8. weight: (out, in), int8, or a `PackedWeight` of such (host memory): who calls a
     layer more than once packs its weight once. bias: (out,), float32, or None.
@@ -234,8 +251,8 @@ def conv2d_int8(
     output_zero_point=0,
     activation=None,
 ):
-    """The convolution of a quantised network, as torch.ops.quantized.conv2d, on pictures in the order (batch,) channels,
-    height, width.
+    """The convolution of a quantised network, as torch.ops.quantized.conv2d; pictures are (batch,) channels, height,
+    width.
 
     input: (batch, in_channels, height, width) or without batch, uint8 or int8. weight: (out_channels, in_channels /
     groups, kernel height, kernel width), int8, or a `PackedWeight` of such. stride, padding, dilation and groups: as

@@ -29,7 +29,7 @@ Quantizer = namedtuple("Quantizer", "input_scale input_zero flip output_scale ou
 
 
 def longest(with_weight_zeros):
-    """The most terms whose sum fits 32 bits, whatever the codes: |x - x_zero| <= 255, |w| <= 128, |w - w_zero| <= 255."""
+    """The most terms whose sum fits 32 bits: |x - x_zero| and |w - w_zero| are at most 255, |w| is at most 128."""
     return INT32 // (255 * (255 if with_weight_zeros else 128))
 
 

@@ -87,11 +87,15 @@ def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
                     put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[n, o, y], z)
 
 
-@implementation("conv2d_int8", device="cpu", adds="products of differences, in seven loops", dtypes=DTYPES, largest=SLOW)
+@implementation(
+    "conv2d_int8", device="cpu", adds="products of differences, in seven loops", dtypes=DTYPES, largest=SLOW
+)
 @on_pictures
 def conv2d_int8_loop(x, weight, bias, scale, zeros, q, g, out):
     weight = codes_of(weight)
-    convolve_differences(x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, g, out)
+    convolve_differences(
+        x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, g, out
+    )
 
 
 # ---- a product of matrices, then the rest --------------------------------------------------------------------------
@@ -151,7 +155,7 @@ def conv2d_int8_columns(x, weight, bias, scale, zeros, q, g, out):
 
 @cached_njit()
 def sum_windows(x, groups, q, g, rests):
-    """rests[picture, group, y, z] = the sum of (code - zero point) that a kernel sees there: for zero points of weights."""
+    """rests[picture, group, y, z] = the sum of (code - zero point) in a window: for zero points of weights."""
     ins = x.shape[1] // groups
     line = np.empty(x.shape[2:], np.int32)
     for n in range(x.shape[0]):
@@ -175,7 +179,7 @@ def sum_windows(x, groups, q, g, rests):
 
 @inner_njit()
 def find_runs(first, rows, wide, pitch, runs):
-    """Where the tile of WIDTH places from `first` on holds results: runs[k] = (lane, how many, first result). Returns k."""
+    """Where a tile of WIDTH places from `first` on holds results: runs[k] = (lane, length, first result)."""
     count, lane = 0, 0
     if pitch == wide:
         runs[0, 0], runs[0, 1], runs[0, 2] = 0, min(WIDTH, rows * wide - first), first
@@ -194,7 +198,7 @@ def find_runs(first, rows, wide, pitch, runs):
 
 @inner_njit()
 def take_rests(sums, zero, rests, first, runs, count):
-    """What the zero point of a weight adds is taken from a row of a tile. first: the result at which the band begins."""
+    """What the zero point of a weight adds is taken from a row of a tile. first: the band's first result."""
     for k in range(count):
         lane, length, result = runs[k, 0], runs[k, 1], runs[k, 2]
         for c in range(length):
@@ -243,8 +247,8 @@ def _fused(instruction):
 
     @cached_njit()
     def convolve_fused(
-        pixels, extents, sizes, words, steps, bias, zeros, scale, sums, rests, q, g, p, out, work, parts, tasks, threads,
-        least, team,
+        pixels, extents, sizes, words, steps, bias, zeros, scale, sums, rests, q, g, p, out, work, parts, tasks,
+        threads, least, team,
     ):  # fmt: skip
         codes = out.itemsize == 1
         whole, factors = channel_numbers(bias, zeros, scale, sums, q, codes, scale.size + ROWS)
@@ -274,8 +278,8 @@ def fused(kernel, x, weight, bias, scale, zeros, q, g, out):
     extents = *x.shape[1:], outs, high, wide
     sizes = codes.shape[1], rows, BYTES * np.uint32(q.flip), BYTES * np.uint32(q.input_zero)
     kernel(
-        x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), *or_empty(bias, zeros), scale, layer.sums, rests, q, g,
-        p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own), parts, bands * parts, threads,
+        x.reshape(-1), extents, sizes, layer.words, places(codes, g, out, p), *or_empty(bias, zeros), scale, layer.sums,
+        rests, q, g, p, out.reshape(-1), workspace(np.dtype(np.uint32), threads * p.own), parts, bands * parts, threads,
         least_time(work), team.members(),
     )  # fmt: skip
 

@@ -41,7 +41,11 @@ def on_lines(rung):
     @functools.wraps(rung)
     def whole(x, weight, bias, scale, zeros, q, out):
         if out.size:
-            lines = plain(x).view(np.uint8).reshape(-1, x.shape[-1]) if x.size else np.zeros((out.size // out.shape[-1], 0), np.uint8)
+            lines = (
+                plain(x).view(np.uint8).reshape(-1, x.shape[-1])
+                if x.size
+                else np.zeros((out.size // out.shape[-1], 0), np.uint8)
+            )
             bias = None if bias is None else plain(bias)
             zeros = None if zeros is None else plain(zeros)
             results = (out if out.dtype == np.float32 else out.view(np.uint8)).reshape(len(lines), -1)
@@ -72,7 +76,9 @@ def multiply_differences(x, weight, zeros, start, factor, add, q, out):
 @on_lines
 def linear_int8_loop(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
-    multiply_differences(x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out)
+    multiply_differences(
+        x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out
+    )
 
 
 @cached_njit()
@@ -103,7 +109,9 @@ def multiply_codes(x, weight, zeros, sums, start, factor, add, q, out):
 def linear_int8_sums(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
     sums = weight.sum(axis=1, dtype=np.int32)
-    multiply_codes(x, weight, no_zeros(len(weight), zeros), sums, *factors(bias, scale, q, out.dtype != np.float32), q, out)
+    multiply_codes(
+        x, weight, no_zeros(len(weight), zeros), sums, *factors(bias, scale, q, out.dtype != np.float32), q, out
+    )
 
 
 # ---- a product of matrices, then the rest --------------------------------------------------------------------------
@@ -131,7 +139,16 @@ def linear_int8_product(x, weight, bias, scale, zeros, q, out):
     rests = signed.sum(axis=1, dtype=np.int32) - np.int32(zero * x.shape[1])
     sums = weight.sum(axis=1, dtype=np.int32)
     products = matmul_int8(signed, weight.T)
-    requantize_sums(products, no_zeros(len(weight), zeros), rests, sums, zero, *factors(bias, scale, q, out.dtype != np.float32), q, out)
+    requantize_sums(
+        products,
+        no_zeros(len(weight), zeros),
+        rests,
+        sums,
+        zero,
+        *factors(bias, scale, q, out.dtype != np.float32),
+        q,
+        out,
+    )
 
 
 # ---- fused ---------------------------------------------------------------------------------------------------------
@@ -158,7 +175,9 @@ def _fused(instruction):
                 top = min(top, last - rows)
                 begin = top * pitch
                 if rows == ROWS:
-                    tall(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
+                    tall(
+                        results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero
+                    )
                 elif rows == LOW_ROWS:
                     low(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
                 else:
@@ -168,7 +187,9 @@ def _fused(instruction):
                 top += rows
 
     @cached_njit()
-    def multiply_fused(x, pitch, words, steps, bias, zeros, scale, sums, rests, q, out, down, across, threads, least, team):
+    def multiply_fused(
+        x, pitch, words, steps, bias, zeros, scale, sums, rests, q, out, down, across, threads, least, team
+    ):
         count = (out.shape[1] + WIDTH - 1) // WIDTH * WIDTH
         whole, factors = channel_numbers(bias, zeros, scale, sums, q, out.itemsize == 1, count)
         arguments = x, pitch, words, steps, whole, factors, rests, q, out, down, across
@@ -201,8 +222,8 @@ def fused(kernel, x, weight, bias, scale, zeros, q, out):
     down = max(1, -(-m // HEIGHT))
     across = min(-(-n // WIDTH), -(-4 * threads // down)) if threads > 1 else 1
     kernel(
-        x.reshape(-1), 4 * steps, layer.words, steps, *or_empty(bias, zeros), scale, layer.sums, rests, q, out, down, across, threads,
-        least_time(work), team.members(),
+        x.reshape(-1), 4 * steps, layer.words, steps, *or_empty(bias, zeros), scale, layer.sums, rests, q, out, down,
+        across, threads, least_time(work), team.members(),
     )  # fmt: skip
 
 

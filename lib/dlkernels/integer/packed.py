@@ -108,7 +108,7 @@ def _pack_linear(codes):
 
 def by_taps(shape):
     """Whether words of a convolution's weight hold taps of one channel."""
-    _outs, ins, tall, wide = shape
+    _outs, ins, _tall, wide = shape
     return ins * steps_of(wide) < steps_of(ins) * wide
 
 

@@ -49,9 +49,7 @@ def dot_by_pairs(builder, total, unsigned, signed):
         products = builder.mul(builder.sext(a, WIDE), builder.sext(b, WIDE))
         picked = [
             builder.shuffle_vector(
-                products,
-                ir.Constant(WIDE, ir.Undefined),
-                ir.Constant(WORDS, list(range(first, 2 * LANES, 2))),
+                products, ir.Constant(WIDE, ir.Undefined), ir.Constant(WORDS, list(range(first, 2 * LANES, 2)))
             )
             for first in range(2)
         ]
@@ -156,8 +154,8 @@ def _check_tile(results, codes, words, whole, factors):
 
 @functools.cache
 def rows_by_panel(rows, instruction):
-    """The intrinsic tile(results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low, high,
-    zero) of a linear layer.
+    """The intrinsic tile(results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low,
+    high, zero) of a linear layer.
 
     results[r, c] = what becomes of the sum over `steps` of word s of row r of x, which begins at byte x_at + r pitch,
     times word c of line s of the panel, which begins at word panel_at. x: uint8; panel: uint32; both one-dimensional.

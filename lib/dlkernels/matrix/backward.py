@@ -14,6 +14,7 @@ import numpy as np
 from .. import vector
 from ..host import taken, workspace
 from ..implementations import implementation
+from .bias import over_rows
 from .choose import multiply_contiguous
 from .cpu import matmul_parallel
 from .reference import unbroadcast
@@ -88,5 +89,4 @@ def linear_backward_products(bias, activation, grad, x, weight, wanted=("x", "we
     of_weight = product(rows.T, lines) if "weight" in wanted else None
     if bias is None:
         return of_x, of_weight
-    total = rows.sum(axis=0, dtype=np.float64).astype(rows.dtype) if "bias" in wanted else None  # row by row
-    return of_x, of_weight, total
+    return of_x, of_weight, over_rows(rows) if "bias" in wanted else None

@@ -323,8 +323,8 @@ def _prepare_linear_low_rank(input, u, v, bias=None):
     same("dtype", **given)
     if u.ndim != 2 or v.ndim != 2 or input.ndim < 1 or u.shape[1] != v.shape[0] or v.shape[1] != input.shape[-1]:
         raise ValueError(
-            f"u has shape {tuple(u.shape)}, v has shape {tuple(v.shape)} and input has shape {tuple(input.shape)}; expected "
-            "(out, rank), (rank, in) and (..., in)."
+            f"u has shape {tuple(u.shape)}, v has shape {tuple(v.shape)} and input has shape {tuple(input.shape)}; "
+            "expected (out, rank), (rank, in) and (..., in)."
         )
     if bias is not None and tuple(bias.shape) != tuple(u.shape[:1]):
         raise ValueError(f"bias has shape {tuple(bias.shape)}; expected {tuple(u.shape[:1])}.")
@@ -431,7 +431,7 @@ def linear_codebook(input, weight, codebook, bias=None, scale=None, group_size=N
 
 
 def linear_hashed(input, weight, out_features, bias=None, seed=0):
-    """input W^T + bias, where a hash of row, column and seed says which of few shared weights W has there, and its sign.
+    """input W^T + bias, where a hash of row, column and seed says which shared weight W has there, and its sign.
 
     input: (..., in); weight: (shared,), one dtype, float32 or float64 (on a GPU: float32). out_features: rows of W,
     which is stored nowhere. seed: a whole number below 2^32. bias: (out_features,) or None. A new array
@@ -453,6 +453,6 @@ def linear_low_rank(input, u, v, bias=None):
     """(input V^T) U^T + bias: a layer whose weight is the product U V of two thin matrices.
 
     input: (..., in), u: (out, rank), v: (rank, in), bias: (out,) or None, one dtype, float32 or float64 (on a GPU:
-    float32). A new array (..., out). U V is never formed: multiplications, and weights, are rank (in + out), not in out.
+    float32). A new array (..., out). U V is never formed: multiplications and weights are rank (in + out), not in out.
     """
     return call("linear_low_rank", input, u, v, bias)

@@ -3,7 +3,8 @@
 The ladder of linear_int4          what the rung adds
     int4_thread_per_output     a thread for each output: neighbouring threads read bytes that lie a row apart
     int4_warp_per_output       a warp for each output: neighbouring threads read neighbouring bytes, and join by shuffles
-    int4_warp_wide             4 bytes, eight codes, per load of a thread; 16 bytes per load of the input
+    int4_warp_wide             4 bytes, eight codes, per load of a thread; 16 bytes per load of the input; the group of a
+                               number by a shift: a division of 64 bits is a hundred instructions of a GPU
 
 The numbers are made of their bits in the inner loop: what travels are four bits a weight.
 """
@@ -22,6 +23,7 @@ f32, i32 = np.float32, np.int32
 WARP, WARPS, ALL = 32, 8, 0xFFFFFFFF
 THREADS = WARP * WARPS
 MOST_IN_Y = 65535
+ALL_OF_A_ROW = 62  # a shift that leaves 0 of each index
 
 
 def on_rows(rung):
@@ -70,7 +72,7 @@ def thread_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, ou
                 of = o * groups + k // group
                 byte = i32(weight[o * width + k // 2])
                 number = low_of(byte) if k % 2 == 0 else high_of(byte)
-                total += x[row * inputs + k] * ((number - f32(zeros[of % zeros.size])) * scale[of])
+                total += x[row * inputs + k] * ((number - f32(zeros[of if zeros.size > 1 else 0])) * scale[of])
             out[row * outputs + o] = total
 
 
@@ -92,7 +94,7 @@ def warp_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, out)
             total = f32(0)
             for b in range(lane, width, WARP):
                 of, byte, k = o * groups + 2 * b // group, i32(weight[o * width + b]), row * inputs + 2 * b
-                zero = f32(zeros[of % zeros.size])
+                zero = f32(zeros[of if zeros.size > 1 else 0])
                 part = x[k] * (low_of(byte) - zero)
                 if 2 * b + 1 < inputs:
                     part += x[k + 1] * (high_of(byte) - zero)
@@ -103,15 +105,15 @@ def warp_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, out)
 
 
 @cuda.jit
-def wide_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, out):
+def wide_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, shift, out):
     outputs, width = out.size // rows, inputs // 2
     o, lane = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y, cuda.threadIdx.x
     if o < outputs:
         for row in range(cuda.blockIdx.y, rows, cuda.gridDim.y):
             total = f32(0)
             for b in range(4 * lane, width, 4 * WARP):
-                of = o * groups + 2 * b // group
-                zero = f32(zeros[of % zeros.size])
+                of = o * groups + (2 * b >> shift)
+                zero = f32(zeros[of if zeros.size > 1 else 0])
                 b0, b1, b2, b3 = load4(weight, o * width + b)
                 x0, x1, x2, x3 = load4(x, row * inputs + 2 * b)
                 part = x0 * (low_of(i32(b0)) - zero) + x1 * (high_of(i32(b0)) - zero)
@@ -161,8 +163,8 @@ def int4_warp_per_output(*given):
 @implementation(
     "linear_int4",
     "gpu",
-    adds="eight codes per load of a thread, 16 bytes per load of the input",
-    limits="inputs and groups of no multiple of 8, and slices that begin at none of 16 bytes, take the second rung's kernel",
+    adds="eight codes per load of a thread, 16 bytes per load of the input; groups are powers of two: a shift, no division",
+    limits="other groups, inputs of no multiple of 8, slices that begin at none of 16 bytes take the second rung's kernel",
     dtypes=("float32",),
     kernels=[(wide_kernel, [SIGNATURE]), (warp_kernel, [SIGNATURE])],
     public=True,
@@ -170,5 +172,8 @@ def int4_warp_per_output(*given):
 @on_rows
 def int4_warp_wide(*given):
     x, weight, *_, inputs, rows, groups, group, _ = given
-    wide = inputs % 8 == 0 and (groups == 1 or group % 8 == 0) and aligned(x, weight)
-    by_warps(wide_kernel if wide else warp_kernel, rows, *given)
+    power = group >= 8 and group & (group - 1) == 0
+    if inputs % 8 or not (groups == 1 or power) or not aligned(x, weight):
+        return by_warps(warp_kernel, rows, *given)
+    shift = group.bit_length() - 1 if power else ALL_OF_A_ROW
+    by_warps(wide_kernel, rows, *given[:-2], shift, given[-1])

@@ -89,7 +89,9 @@ def steps_kernel(low, high, symmetric, lowest, highest, scale, zero):
         scale[of] = width
         if not symmetric:
             origin = (
-                f32(lowest) - round(least / width) if abs(least / width) <= f32(highest - lowest + 1) else f32(lowest)
+                f32(lowest) - f32(round(least / width))
+                if abs(least / width) <= f32(highest - lowest + 1)
+                else f32(lowest)
             )
             zero[of] = i32(min(max(origin, f32(lowest)), f32(highest)))
 

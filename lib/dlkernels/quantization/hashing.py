@@ -1,9 +1,9 @@
 """A hash that says which shared weight an element of a matrix has.
 
-Chen and others, Compressing neural networks with the hashing trick (2015). Nothing is stored: which one is computed when
-it is needed. Two rounds of the finalizer of MurmurHash3 (Appleby, 2011), of the row and then of the column, are 32 bits
-to which each bit of both matters. Their product with the number of shared weights, divided by 2^32, is the index; the
-last bit is the sign.
+Chen and others, Compressing neural networks with the hashing trick (2015). An index is computed when it is needed, and
+stored nowhere. Two rounds of the finalizer of MurmurHash3 (Appleby, 2011), of the row and then of the column, are 32
+bits to which each bit of both matters. Their product with the number of shared weights, divided by 2^32, is the index;
+the last bit is the sign.
 
 One function is all there is: it takes NumPy arrays of uint32, and is compiled for the CPU and for the GPU.
 """

@@ -14,7 +14,10 @@ from .tile import as_index, check_array, constant, first_element
 
 @intrinsic
 def memory(typingctx, array):
-    """``memory(array)``: the memory from the array's first element on, whatever its layout and numbers are."""
+    """``memory(array)``: the memory from the array's first element on, whatever its layout and numbers are.
+
+    A line is not counted as an array in use is, which costs as much as a short loop.
+    """
     if not isinstance(array, types.Array) or not isinstance(array.dtype, types.Number):
         raise TypingError(f"memory expects an array of numbers, not {array}")
     line = types.Array(array.dtype, 1, "C", readonly=not array.mutable)

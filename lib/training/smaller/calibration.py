@@ -23,7 +23,8 @@ def limits(bits):
 
 
 def min_max(x, bits=8, symmetric=False):
-    x = _finite(x)
+    """x: an array of any shape, finite floating-point numbers, one at least; so in all four."""
+    x = finite(x)
     return float(x.min()), float(x.max())
 
 
@@ -31,7 +32,7 @@ def percentile(x, bits=8, symmetric=False, percent=99.9):
     """percent: of the numbers (symmetric: of their sizes) that are inside, half of the others at each end."""
     if not 0 < percent <= 100:
         raise ValueError(f"percent is {percent}; expected a number above 0, 100 at most.")
-    x = _finite(x)
+    x = finite(x)
     if symmetric:
         high = float(np.percentile(np.abs(x), percent))
         return -high, high
@@ -41,7 +42,7 @@ def percentile(x, bits=8, symmetric=False, percent=99.9):
 
 def least_squares(x, bits=8, symmetric=False, tries=80):
     """Of `tries` ranges, from the whole one down to a twentieth of it, the one with the smallest error."""
-    x = _finite(x)
+    x = finite(x)
     low, high = min_max(x)
     if symmetric:
         high = max(-low, high)
@@ -60,7 +61,7 @@ def entropy(x, bits=8, symmetric=False, bins=2048):
     goes into its last bin (P), the histogram is merged into as many bins as there are codes for one sign and spread
     out again (Q); the smallest Kullback-Leibler divergence of P from Q wins. Where only P has something, Q is given a
     trace (1e-4 of a number, as MXNet does), else one outlier would make all ranges without it infinitely bad."""
-    x = _finite(x)
+    x = finite(x)
     size = np.abs(x)
     codes = limits(bits)[1] + 1
     top = float(size.max())
@@ -128,7 +129,8 @@ def rounded(x, scale, zero_point, bits=8):
     return dlkernels.fake_quantize(x, x.dtype.type(scale), zero_point, *limits(bits))
 
 
-def _finite(x):
+def finite(x):
+    """x as an array; ValueError where it has no numbers, or some that are not finite."""
     x = np.asarray(x)
     if not x.size or x.dtype.kind != "f" or not np.isfinite(x).all():
         raise ValueError(f"x has {x.size} numbers of {x.dtype}; expected finite floating-point numbers, one at least.")

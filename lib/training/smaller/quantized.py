@@ -1,9 +1,10 @@
 """Weights and activations of few bits: a network that computes as if it had integers, and can learn so.
 
 Numbers are rounded to what codes can say and stay floating-point ("fake" quantisation): the accuracy is the one that
-integer kernels have, and the tape works. The slope of a rounding is 0 almost everywhere, so nothing would learn. The
-**straight-through estimator** takes 1 instead, and 0 where the number was clipped (Bengio, Leonard, Courville 2013).
-Training so is called quantisation-aware (Jacob et al. 2018): `networks.trained(quantized(model, ...), ...)`.
+integer kernels have, but for the last bits of sums, and the tape works. The slope of a rounding is 0 almost everywhere,
+so nothing would learn. The **straight-through estimator** takes 1 instead, and 0 where the number was clipped (Bengio,
+Leonard, Courville 2013). Training so is called quantisation-aware (Jacob et al. 2018): give a `quantized` network to
+`networks.trained`.
 """
 
 import numpy as np
@@ -121,7 +122,10 @@ def packed(model):
     """A copy of the network for inference: `Linear4` where a layer can be one, plain layers for all others."""
 
     def make(name, layer):
-        fits = isinstance(layer, Quantized) and layer.options is None and layer.input is None
-        return Linear4(layer) if fits and layer.how["bits"] == 4 and layer.codes()[1].scales.ndim else merged(layer)
+        if not isinstance(layer, Quantized) or layer.options is not None or layer.input is not None:
+            return merged(layer)
+        _, found = layer.codes()
+        fits = found.bits == 4 and found.scales.ndim > 0 and (found.group_size or 0) % 2 == 0
+        return Linear4(layer) if fits else merged(layer)
 
     return replaced(model, make)

@@ -12,7 +12,7 @@ import dlkernels
 
 from .. import functional as F
 from ..tensor import Tensor
-from .calibration import METHODS, limits, scale_and_zero_point
+from .calibration import METHODS, finite, limits, scale_and_zero_point
 from .storage import pack, smallest, unpack
 
 GRANULARITIES = ("tensor", "channel", "group")
@@ -80,6 +80,7 @@ def grid(matrix, bits=8, granularity="channel", group_size=32, symmetric=True, m
         raise ValueError(f"group_size is {group_size}; expected at least 1.")
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    finite(matrix)
     width = matrix.shape[1]
     size = group_size if granularity == "group" else width
     rows = matrix.reshape(1, -1) if granularity == "tensor" else matrix

@@ -1,0 +1,130 @@
+"""13-int8: Four codes in a word."""
+
+import numpy as np
+
+from ...definition import Budget, Case, Section
+from ...kinds.arrays import Suspect
+from ...kinds.kernel import KernelTask
+
+_NOTHING = np.zeros(0)
+
+
+def words(codes):
+    """int8 codes (..., 4 n) as int32 words (..., n), the first code in the low bits."""
+    return np.ascontiguousarray(codes, np.int8).view(np.int32)
+
+
+def codes(array):
+    return np.ascontiguousarray(array, np.int32).view(np.int8).astype(np.int64)
+
+
+def product(a, b, zero, out):
+    """out[i, j] = sum over k of (a[i, k] - zero) * b[j, k], of the codes in the words."""
+    return (codes(a) - zero) @ codes(b).T
+
+
+def _told(formula):
+    def guess(a, b, zero, out):
+        with np.errstate(over="ignore"):
+            found = formula(a, b, zero, out).astype(np.int32)
+        right = product(a, b, zero, out)
+        return _NOTHING if np.array_equal(found, right) else found
+
+    return guess
+
+
+def _unsigned(array):
+    return np.ascontiguousarray(array, np.int32).view(np.uint8).astype(np.int64)
+
+
+def _first_of_each(a, b, zero, out):
+    return (codes(a)[:, ::4] - zero) @ codes(b)[:, ::4].T
+
+
+def int8_case(name, rows, cols, terms, zero=3, extreme=False):
+    """Codes as words: a (rows, terms / 4), b (cols, terms / 4), int32; the zero point of a; out (rows, cols), int32."""
+
+    def make(rng):
+        a, b = (rng.integers(-128, 128, (n, terms)) for n in (rows, cols))
+        if extreme:
+            a, b = np.full_like(a, -128), np.where(b < 0, -128, 127)
+        return words(a), words(b), zero, np.full((rows, cols), -(2**31), np.int32)
+
+    name = f"{name}: {rows} x {cols}, {terms} terms, zero point {zero}"
+    return Case(name, make, grid=(-(-cols // 16), -(-rows // 16)), block=(16, 16))
+
+
+INT8 = KernelTask(
+    id="13-int8",
+    section=Section("13.2", "13_integer", "Four products in one instruction"),
+    title="Four codes in a word",
+    objective="Write a product of codes whose sums are whole numbers and whose loads are words",
+    points=3,
+    minutes=25,
+    spec=product,
+    rtol=0,
+    atol=0,
+    writer=lambda index, case: ((index[1] // 16, index[0] // 16), (index[1] % 16, index[0] % 16)),
+    cases=(
+        int8_case("one block, exact", 16, 16, 16, 0),
+        int8_case("a zero point", 16, 16, 8, -7),
+        int8_case("ragged", 19, 5, 12),
+        int8_case("four blocks, the largest codes", 18, 20, 8, 127, True),
+    ),
+    suspects=(
+        Suspect(
+            _told(lambda a, b, zero, out: (_unsigned(a) - zero) @ _unsigned(b).T),
+            "The codes were read without their sign: 255 is -1. After `& 255`, what is above 127 has 256 too much.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: (_unsigned(a) - zero) @ codes(b).T),
+            "The codes of a were read without their sign: after `& 255`, what is above 127 has 256 too much.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: (codes(a) - zero) @ _unsigned(b).T),
+            "The codes of b were read without their sign: after `& 255`, what is above 127 has 256 too much.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: codes(a) @ codes(b).T),
+            "The zero point is not subtracted from the codes of a.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: codes(a) @ codes(b).T - zero),
+            "The zero point was subtracted once from each sum. It belongs to each code: each product has it.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: (codes(a) + zero) @ codes(b).T),
+            "The zero point was added. A code q stands for scale * (q - zero).",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: (codes(a) - zero) @ (codes(b) - zero).T),
+            "The zero point was subtracted from the codes of b as well. It is that of a; b is symmetric.",
+        ),
+        Suspect(
+            _told(_first_of_each),
+            "Only one code of each word was taken. A word has four: shift by 0, 8, 16 and 24 bits.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: (np.asarray(a, np.int64) - zero) @ np.asarray(b, np.int64).T),
+            "The words were multiplied as whole numbers. Each holds four codes of eight bits: take them out first.",
+        ),
+    ),
+    advice={
+        "out-of-bounds": "The grid is larger than out: guard row and column. And a row has a.shape[1] words, each with four codes.",
+        "wrong-value": "Take one word by hand: 0x000000FF holds -1, 0, 0, 0. (word >> 8 * k) & 255 is byte number k.",
+    },
+    budget=Budget(
+        points=1,
+        text="each word is loaded once by each thread that needs it: for 16 x 16 sums of 32 terms at most 128 load and 8 store requests",
+        require={"global_load_requests": 128, "global_store_requests": 8},
+        over="The result is right, but words are loaded again for each of their codes. Keep a word in a variable, and take four codes out of "
+        "it; keep the sum in a variable, too.",
+        case=int8_case("exact", 16, 16, 32),
+    ),
+    hints=(
+        "How many codes does a thread need, and how many loads are these if a load brings four?",
+        "A word, then four times: shift it, mask eight bits, give them their sign. The sum is a whole number, begun with 0.",
+        "Byte number k is 8 k bits up: shift it down, mask it, and take 256 off what is above 127. The zero point comes off the code of a alone, "
+        "before it is multiplied.",
+    ),
+)
