@@ -71,7 +71,7 @@ SHAPES = ((1, 1), (7, 5), (3, 400), (400, 3), (90, 70), (31, 257), (0, 4), (4, 0
 
 @pytest.mark.parametrize("kind", KINDS_OF_MATRICES)
 def test_a_hundred_matrices_as_scipy_multiplies_them(kind):
-    """500 in all, by the functions that users call; in turn float32 with indices of 4 and of 8 bytes, and float64, by one
+    """500 in all, by the functions that users call; in turn float32 with indices of 4 bytes, and float64 with 8, by one
     to three threads. Each rung is compared with the specification, in test_operations.py."""
     before = numba.get_num_threads()
     try:
@@ -80,7 +80,7 @@ def test_a_hundred_matrices_as_scipy_multiplies_them(kind):
             rows, columns = SHAPES[seed % len(SHAPES)]
             if kind is banded:
                 rows, columns = max(rows, 2), max(columns, 2)
-            dtype, index = ((f32, i32), (f32, np.int64), (np.float64, np.int64))[seed % 3]
+            dtype, index = ((f32, i32), (np.float64, np.int64))[seed // len(SHAPES) % 2]
             numba.set_num_threads(min(1 + seed // 3 % 3, numba.config.NUMBA_NUM_THREADS))
             as_scipy_says(kind(random, rows, columns), dtype, index, random)
     finally:
@@ -113,12 +113,12 @@ def as_scipy_says(matrix, dtype, index, random):
 @pytest.mark.parametrize("size", [(4, 4), (8, 8), (16, 16), (32, 32), (3, 5)])
 def test_blocks_as_scipy_multiplies_them(size):
     random = np.random.default_rng(5)
-    matrix = scipy.sparse.bsr_matrix(even(random, 12, 9), blocksize=(1, 1))
-    blocks = random.standard_normal((matrix.data.shape[0], *size)).astype(f32)
+    matrix = even(random, 12, 9)
+    blocks = random.standard_normal((matrix.nnz, *size)).astype(f32)
     exact = scipy.sparse.bsr_matrix((blocks, matrix.indices, matrix.indptr), shape=(12 * size[0], 9 * size[1]))
     dense = random.standard_normal((9 * size[1], 21)).astype(f32)
     for rung in implementations.of("bsr_mm", "cpu"):
-        got = rung(matrix.indptr, matrix.indices, blocks, dense)
+        got = rung(matrix.indptr.astype(i32), matrix.indices.astype(i32), blocks, dense)
         np.testing.assert_allclose(got, exact @ dense.astype(float), rtol=1e-4, atol=1e-4)
 
 
@@ -194,12 +194,10 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("what", WRONG)
-def test_which_entry_is_wrong(what, index):
+def test_which_entry_is_wrong(what):
     """By the product with a vector, whose short way looks at indices itself, and by that with a matrix."""
-    (crow_indices, col_indices, values, x), message = WRONG[what]
-    csr = crow_indices.astype(index), col_indices.astype(index), values
+    (*csr, x), message = WRONG[what]
     for call in (lambda: dlkernels.spmv(*csr, x), lambda: dlkernels.spmm(*csr, x[:, None])):
         with pytest.raises(ValueError, match=message):
             call()

@@ -211,7 +211,7 @@ TO_2_4 = Examples(
     lambda draw, *shape: (draw.array(int(np.prod(shape[:-1])), 4 * shape[-1]),),
     lambda arguments, expected, eps: (0, 0),
     WEIGHTS,
-    ((301, 83), (3, 17_001)),
+    ((301, 283), (3, 17_001)),
     ((1024, 256),),
     dtypes=("float32", "float64", "float16", "bfloat16"),
     seeds=1,

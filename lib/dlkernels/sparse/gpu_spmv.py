@@ -176,13 +176,26 @@ def merge_kernel(crow_indices, col_indices, values, x, out, carry_rows, carries)
         carry_rows[block], carries[block] = top + row, sums[t]
 
 
+@cuda.jit(device=True)
+def first_of(lines, row):
+    """Where the first of the rising numbers `lines` stands that is not below `row`."""
+    low, high = 0, lines.size
+    while low < high:
+        middle = (low + high) // 2
+        if lines[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @cuda.jit
 def carries_kernel(carry_rows, carries, out):
-    """The carries of a row lie side by side: who has the first of them adds them all."""
+    """The carries of a row lie side by side: who has the first of them adds them all, in order."""
     b = cuda.grid(1)
     if b < carries.size:
         row = carry_rows[b]
-        if row < out.size and (b == 0 or carry_rows[b - 1] != row):
+        if row < out.size and first_of(carry_rows, row) == b:
             total, k = f32(0), b
             while k < carries.size and carry_rows[k] == row:
                 total += carries[k]
