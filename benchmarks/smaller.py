@@ -230,7 +230,7 @@ def faster(whole, small, x):
         with no_grad():
             model(Tensor(x))
 
-    found = times({"whole": lambda: run(whole), "small": lambda: run(small)}, budget=0.7).ratio("whole", "small")
+    found = times({"whole": lambda: run(whole), "small": lambda: run(small)}, budget=1.5).ratio("whole", "small")
     return {"ratio": found.ratio, "low": found.low, "high": found.high, "busy": found.busy}
 
 
