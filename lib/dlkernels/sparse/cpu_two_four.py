@@ -148,8 +148,8 @@ def _all_finite(x):
     "linear_2_4",
     device="cpu",
     adds="the dense weight is filled in by a loop, then our product of matrices",
-    limits="the dense weight, in memory, while it runs; one sample goes the way of linear_2_4_loop, inputs that are not "
-    "finite that of linear_2_4_spmm",
+    limits="the dense weight, in memory, while it runs; one sample takes linear_2_4_loop, what is not finite "
+    "linear_2_4_spmm",
     public=True,
 )
 def linear_2_4_matmul(indices, bias, values, input):
