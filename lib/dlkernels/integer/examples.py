@@ -14,6 +14,7 @@ import numpy as np
 from ..convolution import examples as convolution
 from ..examples import Examples
 from ..matrix.examples import LARGE_LAYERS, LAYERS
+from .codes import LIMITS
 
 DTYPES = "uint8", "int8"
 LIKELY = 73.9**2  # the standard deviation of a product of two codes, each of 256 equally likely ones
@@ -35,7 +36,7 @@ def numbers(draw, channels, terms, setting):
     """(bias, all arguments from input_scale on) of a layer whose results are sums of so many terms."""
     with_bias, each, zeros, codes, activation = setting
     plain = replace(draw, dtype="float32", values="normal", seed=draw.seed + 1)
-    least, most = np.iinfo(draw.dtype).min, np.iinfo(draw.dtype).max
+    least, most = LIMITS.get(np.dtype(draw.dtype), (0, 255))
     input_scale = plain.number(0.01, 0.1)
     scale = plain.uniform(0.002, 0.01, channels) if each else plain.number(0.002, 0.01)
     if not with_bias:  # powers of two: many results lie in the middle between two codes

@@ -46,7 +46,8 @@ def plan(weight, g, out, threads):
     down, across = min(g.stride_y, span_y + 1), min(g.stride_x, span_x + 1)
     words = ins * steps_of(kernel_x) if taps else steps_of(ins)
     # With stride 1, a column of padding serves as the end of a row and as the begin of the next.
-    both = min(g.left, g.right) if g.stride_x == 1 and not taps else 0
+    # With more padding than the kernel reaches over, some of it has results of its own.
+    both = min(g.left, g.right, span_x) if g.stride_x == 1 else 0
     pitch, reach = wide + span_x // g.stride_x - both, span_y // g.stride_y
     rows = max(1, min(high, BAND // (4 * words * down * across * pitch) - reach))
     if threads > 1:
