@@ -3,14 +3,18 @@
     python benchmarks/run.py sparse           recorded in results/sparse.json
     python benchmarks/run.py sparse --quick   fewer sizes, not recorded
 
-float32, indices of 4 bytes, all threads, as a user has them: nothing is pinned. Ratios are the other's time over ours, from
-the same rounds, with quartiles; results are compared before. scipy.sparse comes with scikit-learn, and uses one thread.
+float32, indices of 4 bytes. Ratios are the other's time over ours, from the same rounds, with quartiles; results are compared
+before. scipy.sparse comes with scikit-learn, and uses one thread. `busy`: other programs ran meanwhile. What is said of one
+thread is its processor time, which changes little by that; with all threads, a core that another program has may cost a
+product of OpenBLAS many times its time, since all its threads wait for each other.
 
-matrices   spmv and spmm beside `matrix @ x`, for five kinds of matrices: each rung of the CPU
-crossing   1,024 x 1,024, a random fraction stored, times N columns: `spmm` beside NumPy's dense product. `crosses` is the
-           fraction at which they take as long, by a line between the two densities around it (in logarithms)
-blocks     the same fraction stored as blocks, beside CSR
-two_four   a layer with two of each four weights kept, beside the dense one (`linear`) and NumPy: bytes and time
+matrices   spmv and spmm beside `matrix @ x`, for five kinds of matrices: each rung of the CPU, all threads as a user has
+           them; "one thread": our function with one
+crossing   1,024 x 1,024, a random fraction stored, times N columns: `spmm` beside NumPy's dense product, both with one thread.
+           `crosses` is the fraction at which they take as long, by a line between the last density at which CSR is faster
+           and the next (in logarithms)
+blocks     the same fraction stored as blocks, beside CSR, one thread
+two_four   a layer with two of each four weights kept, beside the dense one (`linear`), one thread: bytes and time
 """
 
 import itertools
@@ -18,7 +22,7 @@ import math
 
 import numpy as np
 
-from cpulab.measure import Table, times
+from cpulab.measure import Table, ThreadClock, times
 from dlkernels import bsr_mm, implementations, linear, linear_2_4, spmm, spmv, team, to_2_4, to_csr
 
 EDGE = 1024
@@ -78,6 +82,9 @@ def beside_scipy(name, matrix, width, budget):
     for candidate in candidates.values():
         assert (np.abs(candidate() - expected) <= 1e-5 * size).all()
     measured = times(candidates, budget=budget)
+    alone = times(
+        {name: candidates[name] for name in ("scipy", "ours")}, budget=budget / 3, threads=1, clock=ThreadClock()
+    )
     return {
         "matrix": name,
         "rows": matrix.shape[0],
@@ -86,6 +93,7 @@ def beside_scipy(name, matrix, width, budget):
         "N": width,
         "seconds": measured.seconds,
         **quartiles(measured.ratio("scipy", "ours")),
+        "one thread": quartiles(alone.ratio("scipy", "ours")),
         "rungs": {rung.name: measured.ratio("scipy", rung.name).ratio for rung in rungs},
     }
 
@@ -104,13 +112,13 @@ def beside_dense(density, width, budget):
     function = spmv if width == 1 else spmm
     candidates = {"dense": lambda: dense @ given, "CSR": lambda: function(*csr, given)}
     np.testing.assert_allclose(candidates["CSR"](), candidates["dense"](), atol=1e-3)
-    measured = times(candidates, budget=budget)
+    measured = times(candidates, budget=budget, threads=1, clock=ThreadClock())
     return {"density": density, "N": width, "seconds": measured.seconds, **quartiles(measured.ratio("dense", "CSR"))}
 
 
 def crossing(rows):
     """The density at which the dense product takes as long, or None."""
-    for one, other in itertools.pairwise(rows):
+    for one, other in list(itertools.pairwise(rows))[::-1]:
         if one["ratio"] >= 1 > other["ratio"]:
             (x, y), (u, v) = ((math.log(row["density"]), math.log(row["ratio"])) for row in (one, other))
             return math.exp(x + (u - x) * y / (y - v))
@@ -139,7 +147,7 @@ def of_blocks(edge, width, budget, density=0.1):
     }
     for name in ("CSR", "blocks"):
         np.testing.assert_allclose(candidates[name](), candidates["dense"](), atol=1e-3)
-    measured = times(candidates, budget=budget)
+    measured = times(candidates, budget=budget, threads=1, clock=ThreadClock())
     stored = {name: sum(x.nbytes for x in arrays) for name, arrays in (("CSR", csr), ("blocks", bsr))}
     return {
         "edge": edge,
@@ -165,7 +173,7 @@ def two_of_four(samples, columns, rows, budget):
         "ours": lambda: linear_2_4(x, *packed),
     }
     candidates |= {rung.name: lambda rung=rung: rung(x, *packed) for rung in rungs}
-    measured = times(candidates, budget=budget)
+    measured = times(candidates, budget=budget, threads=1, clock=ThreadClock())
     return {
         "samples": samples,
         "columns": columns,
@@ -182,7 +190,7 @@ def shown(row, *keys):
 
 
 def benchmark(quick):
-    budget = 0.3 if quick else 1.5
+    budget = 0.3 if quick else 1.0
     found = matrices()
     beside = [
         beside_scipy(name, matrix, width, budget)
@@ -190,7 +198,10 @@ def benchmark(quick):
         for width in (WIDTHS[:3] if quick else WIDTHS)
         if width < 512 or matrix.shape[1] <= 4096
     ]
-    print(Table(("matrix", "entries", "N", "scipy / ours"), [shown(row, "matrix", "entries", "N") for row in beside]))
+    heads = "matrix", "entries", "N", "one thread", "scipy / ours"
+    print(
+        Table(heads, [shown(row | {"one": f"{row['one thread']['ratio']:.2f}"}, *heads[:3], "one") for row in beside])
+    )
     densities = DENSITIES[::3] if quick else DENSITIES
     crossings = []
     for width in CROSSED:

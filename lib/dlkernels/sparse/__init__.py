@@ -92,7 +92,11 @@ def _check_dense(crow_indices, col_indices, values, dense):
     check_csr(crow_indices, col_indices, values, dense.shape[0], dense=dense)
 
 
-@operation("spmm", reference.spmm, examples.SPMM)
+def _quick_spmm(crow_indices, col_indices, values, dense):
+    return cpu_spmm.quick(crow_indices, col_indices, values, dense)
+
+
+@operation("spmm", reference.spmm, examples.SPMM, quick=_quick_spmm)
 def _prepare_spmm(crow_indices, col_indices, values, dense):
     _check_dense(crow_indices, col_indices, values, dense)
     return crow_indices, col_indices, values, dense
@@ -190,7 +194,7 @@ def _prepare_linear_2_4_half(input, values, indices, bias=None):
 from . import (  # noqa: E402
     cpu_bsr,  # noqa: F401
     cpu_convert,  # noqa: F401
-    cpu_spmm,  # noqa: F401
+    cpu_spmm,
     cpu_spmv,
     cpu_two_four,  # noqa: F401
     gpu_bsr,  # noqa: F401
@@ -235,7 +239,8 @@ def spmm(crow_indices, col_indices, values, dense):
 
     The sparse matrix is given as for `spmv`. A new array.
     """
-    return call("spmm", crow_indices, col_indices, values, dense)
+    result = _quick_spmm(crow_indices, col_indices, values, dense)
+    return call("spmm", crow_indices, col_indices, values, dense) if result is None else result
 
 
 def spmm_backward(grad, crow_indices, col_indices, values, dense):

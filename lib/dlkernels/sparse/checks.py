@@ -44,7 +44,7 @@ def columns_are_there(col_indices, begin, end, columns):
 
 
 @cached_njit()
-def _first_wrong(crow_indices, col_indices, columns, canonical):
+def first_wrong(crow_indices, col_indices, columns, canonical):
     """(what is wrong, where): with the entry of crow_indices or of col_indices."""
     rows, stored = crow_indices.size - 1, col_indices.size
     if crow_indices[0] != 0:
@@ -75,7 +75,7 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
     crow_indices, col_indices = (
         plain(as_host(contiguous(x) if is_device_array(x) else x)) for x in (crow_indices, col_indices)
     )
-    wrong, at = _first_wrong(crow_indices, col_indices, columns, canonical)
+    wrong, at = first_wrong(crow_indices, col_indices, columns, canonical)
     if wrong == FINE:
         return
     row, column = names

@@ -32,10 +32,12 @@ from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
 from . import cpu_spmv
+from .checks import FINE, first_wrong
 from .cpu_spmv import merge_path
 
 WORK = 1 << 15  # multiply-adds for each task
 MOST = 1 << 10  # tasks
+ALONE = 1 << 18  # multiply-adds below which waking another thread costs more than it gains
 PANEL = 8  # vectors of sums that stay in registers
 OFTEN = 8  # times that a row of the dense matrix is used, from which on it pays to pack panels of it
 NEAR = 3 << 18  # bytes of a panel that the second level of the cache holds
@@ -317,10 +319,19 @@ def multiply(crow_indices, col_indices, values, dense):
             room[: dense.size], room[dense.size :] = dense.reshape(-1), 0
         panels = width // wide if pays else 1
         parts = min(max(1, work // (WORK * panels)), MOST, rows + values.size)
-        threads = 1 if work < 2 * WORK else team.size()
+        threads = 1 if work < ALONE else team.size()
         arrays = crow_indices, col_indices, values, dense, room, out
         _shared(*arrays, parts, panels, threads, work // 16, team.members())
     return out
+
+
+def quick(crow_indices, col_indices, values, dense):
+    """`spmm` of contiguous arrays, without what the long way says of others. None for those, and for wrong indices."""
+    if not cpu_spmv.fit(crow_indices, col_indices, values, dense, 2):
+        return None
+    if first_wrong(crow_indices, col_indices, dense.shape[0], False)[0] != FINE:
+        return None
+    return multiply(crow_indices, col_indices, values, dense)
 
 
 @implementation(

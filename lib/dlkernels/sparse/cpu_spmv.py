@@ -260,20 +260,25 @@ FLOATS, INTEGERS = (np.dtype("float32"), np.dtype("float64")), (np.dtype("int32"
 PLAIN = 0x501  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
 
 
+def fit(crow_indices, col_indices, values, other, axes):
+    """Whether all are contiguous arrays in host memory whose dtypes and numbers of entries and axes belong together."""
+    if not (type(crow_indices) is type(col_indices) is type(values) is type(other) is np.ndarray):
+        return False
+    if not (crow_indices.ndim == col_indices.ndim == values.ndim == 1 and other.ndim == axes):
+        return False
+    flags = crow_indices.flags.num & col_indices.flags.num & values.flags.num & other.flags.num
+    dtype, index = values.dtype, crow_indices.dtype
+    if flags & PLAIN != PLAIN or dtype not in FLOATS or other.dtype != dtype:
+        return False
+    if index not in INTEGERS or col_indices.dtype != index:
+        return False
+    return crow_indices.size > 0 and values.size == col_indices.size
+
+
 def quick(crow_indices, col_indices, values, input):
     """`spmv` without a pass over all indices before the product: each task looks at its own, just before it reads them.
     None for what it does not take, and where an index is wrong: then the long way says which."""
-    if not (type(crow_indices) is type(col_indices) is type(values) is type(input) is np.ndarray):
-        return None
-    if not crow_indices.ndim == col_indices.ndim == values.ndim == input.ndim == 1:
-        return None
-    flags = crow_indices.flags.num & col_indices.flags.num & values.flags.num & input.flags.num
-    dtype, index = values.dtype, crow_indices.dtype
-    if flags & PLAIN != PLAIN or dtype not in FLOATS or input.dtype != dtype:
-        return None
-    if index not in INTEGERS or col_indices.dtype != index:
-        return None
-    if crow_indices.size == 0 or values.size != col_indices.size:
+    if not fit(crow_indices, col_indices, values, input, 1):
         return None
     return multiply(crow_indices, col_indices, values, input)
 

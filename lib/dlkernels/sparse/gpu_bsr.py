@@ -71,7 +71,7 @@ def tiles_kernel(crow_indices, col_indices, values, dense, out):
     """A block has 32 threads in x, for columns, and a row of the block for each in y."""
     block = cuda.shared.array((EDGE, EDGE), f32)
     rows = cuda.shared.array((EDGE, WARP), f32)
-    height, across = values.shape[1], values.shape[2]
+    height, across = cuda.blockDim.y, values.shape[2]
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     j = cuda.blockIdx.x * WARP + x
     for row in range(cuda.blockIdx.y, crow_indices.size - 1, cuda.gridDim.y):
