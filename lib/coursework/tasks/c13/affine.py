@@ -173,9 +173,11 @@ AFFINE = FunctionTask(
     },
     hints=(
         "How wide is the range, and how many steps lie between the first and the last code?",
-        "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is rounded, because a code is a "
-        "whole number.",
-        "Take min(0, least) and max(0, largest) of what was seen. scale = (largest - least) / (high - low); zero = low - round(least / "
-        "scale); a code is clip(round(x / scale) + zero, low, high). Where the range is 0 wide, the scale is 1.",
+        "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is "
+        "rounded, because a code is a whole number.",
+        "Take the least and the largest of what was seen, together with 0. The range between them, in high - low "
+        "steps, gives the scale; where it is empty, the scale is 1. As many steps as the least number lies below "
+        "0, so many codes lie between `low` and the zero point. Code x: count it in steps, round, add the zero "
+        "point, then clip.",
     ),
 )
