@@ -42,7 +42,7 @@ with_zeros = edit(
         "full = np.zeros(fours.shape)\nnp.put_along_axis(full, kept, values.reshape(rows, -1, 2), 2)\nreturn full.reshape(rows, cols), packed",
     ),
 )
-largest = edit(MASTER, "wrong largest: The largest *sizes* stay", replace("-np.abs(fours)", "-fours"))
+largest = edit(MASTER, "wrong largest: The largest sizes stay", replace("-np.abs(fours)", "-fours"))
 smallest = edit(MASTER, "wrong smallest: they go", replace("-np.abs(fours)", "np.abs(fours)"))
 by_size = edit(
     MASTER,

@@ -173,9 +173,11 @@ AFFINE = FunctionTask(
     },
     hints=(
         "How wide is the range, and how many steps lie between the first and the last code?",
-        "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is rounded, because a code is a "
-        "whole number.",
-        "Put 0 into the range first, at whichever end it is missing. Between `low` and `high` lie one step less than there are codes. Where the "
-        "range is 0 wide, the scale is 1. Add the zero point to the rounded quotients, and only then clip.",
+        "Which code has the least number? So many steps above it is 0: that code is the zero point, and it is "
+        "rounded, because a code is a whole number.",
+        "Take the least and the largest of what was seen, together with 0. The range between them, in high - low "
+        "steps, gives the scale; where it is empty, the scale is 1. As many steps as the least number lies below "
+        "0, so many codes lie between `low` and the zero point. Code x: count it in steps, round, add the zero "
+        "point, then clip.",
     ),
 )

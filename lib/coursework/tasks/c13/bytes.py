@@ -16,7 +16,7 @@ def asked(outs, ins, group, percent):
             count + 4 * outs,
             {
                 count: "The scales are missing: four bytes for each output channel.",
-                count + 4 * ins: "A scale for each *input*. The channels are the outputs: the rows of the weight.",
+                count + 4 * ins: "A scale for each input. The channels are the outputs: the rows of the weight.",
                 count + outs: "A scale is a float32: four bytes.",
                 4 * count + 4 * outs: "A code of eight bits is one byte, not four.",
                 count + 4: "That is one scale for the whole tensor.",
@@ -56,7 +56,7 @@ def asked(outs, ins, group, percent):
                 count: "The indices are missing: two bits for each value that stays.",
                 2 * count + count // 4: "Half of the weights go. What stays is count / 2.",
                 count + count // 4: "Two bits are a quarter of a byte, and half of the weights stay.",
-                count + count // 2: "Two *bits* for each value that stays, not a byte.",
+                count + count // 2: "Two bits for each value that stays, not a byte.",
             },
             "Half of the weights stay, with two bytes and two bits each.",
         ),

@@ -41,7 +41,7 @@ def judge_channel(arguments, result):
                 "one-scale", expected, f"This is one scale for all. There are {len(scales)} filters: each has its own."
             )
         if s.size == weight.shape[1]:
-            cause = "There is a scale for each *input* channel here. All terms of one sum need the same scale: that is a filter's."
+            cause = "There is a scale for each input channel here. All terms of one sum need the same scale: that is a filter's."
             return Slip("wrong-axis", expected, cause)
         return Slip("shape", expected, f"There is a scale for each filter, weight.shape[0] = {len(scales)}.")
     if q.shape != codes.shape:
@@ -61,10 +61,7 @@ def judge_channel(arguments, result):
             )
         if abs(s[c] - weight[c].max() / 127) <= 1e-5 * abs(s[c]):
             return Slip(
-                "no-size",
-                f"{scales[c]:.6g}",
-                "The largest *size* counts: a weight far below 0 needs its code, too.",
-                got,
+                "no-size", f"{scales[c]:.6g}", "The largest size counts: a weight far below 0 needs its code, too.", got
             )
         for steps in (128, 255, 256):
             if abs(s[c] - np.abs(weight[c]).max() / steps) <= 1e-5 * s[c]:
@@ -150,7 +147,8 @@ CHANNEL = FunctionTask(
     hints=(
         "Which weights meet in one sum? They need one scale: which axes of the weight is the largest size taken over?",
         "A sum of products of codes counts in steps of input_scale * scale. How many such steps is the bias?",
-        "The largest size is taken over all axes but the first, and becomes 127. A filter of zeros gets the scale 1. Scales need four axes to "
-        "divide the weight by them. The bias is divided by both scales, and rounded.",
+        "Take abs of the weight and its max over the axes 1, 2 and 3: one number for each filter. A 127th of it is "
+        "the scale, or 1 where it is 0. To divide the weight by the scales, give them the shape (filters, 1, 1, "
+        "1). The bias is divided by the product of both scales, and rounded.",
     ),
 )

@@ -155,9 +155,9 @@ FRONTIER = FunctionTask(
     ),
     hints=(
         "How many bytes are the codes of w1 with 8, 4, 2 bits? Which array is nearly all of the network?",
-        "Code each array on its own, from its least to its largest number, as in 13-affine but with the least number in the place of a zero "
-        "point. Begin with 8 bits.",
-        "Then 4 bits for w1 and w2, 8 for the biases, one scale for each array: 1,226 bytes. Take float16 of low and scale before you "
-        "compute the codes.",
+        "For each array: low is its least number, and the scale is its range divided by the number of the last "
+        "code. A code says how many scales a number lies above low: rounded, and clipped. Begin with 8 bits.",
+        "Then 4 bits for w1 and w2, 8 for the biases, one scale for each array: 1,226 bytes. Make float16 of low, "
+        "then of the scale, before you compute the codes.",
     ),
 )

@@ -123,8 +123,9 @@ INT8 = KernelTask(
     ),
     hints=(
         "How many codes does a thread need, and how many loads are these if a load brings four?",
-        "A word, then four times: shift it, mask eight bits, give them their sign. The sum is a whole number, begun with 0.",
-        "Byte number k is 8 k bits up: shift it down, mask it, and take 256 off what is above 127. The zero point comes off the code of a alone, "
-        "before it is multiplied.",
+        "A word, then four times: shift it, mask eight bits, give them their sign. The sum is a whole number, "
+        "begun with 0.",
+        "Shift the word to the right by eight bits for each code before it, mask with 255, and take 256 off what "
+        "is above 127. The zero point is taken off the code of a, before the product.",
     ),
 )

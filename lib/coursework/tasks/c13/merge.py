@@ -62,7 +62,7 @@ def _wrong_place(crow, parts, given, expected, k):
             )
         by_entries = [min(j * -(-entries // parts), entries) for j in range(parts + 1)]
         if [e for _, e in given] == by_entries:
-            cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row *or* an entry."
+            cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row or an entry."
             return Slip("by-entries", wanted, cause, got)
         if row + entry == k * each:
             cause = (
@@ -120,12 +120,18 @@ MERGE = FunctionTask(
         merge_case("more parts than steps", lambda rng: [1, 2], 9),
         merge_case("a million rows, 64 threads", lambda rng: rng.integers(0, 3, 1_000_000), 64),
     ),
+    advice={
+        "raised-TooManyIterations": "This walks along the path, a million rows of it. A thread that searches on its diagonal needs some twenty "
+        "steps."
+    },
     hints=(
-        "A step along the path finishes a row or takes an entry. So how many steps are there, and what do all places have in common that lie "
-        "d steps along?",
-        "On the diagonal d, row + entry = d. Search for the first row r that is not finished there: crow[r + 1] > d - r - 1 holds from it "
-        "on.",
-        "There are at most d rows finished, and at least d less all entries. Halve that stretch: is the row in the middle finished on this "
-        "diagonal? Then the place is behind it, else it is this row or one before.",
+        "A step along the path finishes a row or takes an entry. So how many steps are there, and what do all "
+        "places have in common that lie d steps along?",
+        "On the diagonal d, row + entry = d. Search for the first row r that is not finished there: crow[r + 1] > "
+        "d - r - 1 holds from it on.",
+        "A search by halves, between two bounds: at most d rows are finished, and not more than there are; at "
+        "least d - entries are, since no more entries can be taken, and never fewer than 0. The row in the middle "
+        "is finished if its end, crow of the next row, and the steps over the rows up to it fit into d: then look "
+        "behind it, else before it.",
     ),
 )

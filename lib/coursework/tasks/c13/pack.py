@@ -84,9 +84,9 @@ def _wrong_value(dense, v, values, kept, r, c):
             "swapped", wanted, "The right two, in another order: they stay in the order in which they stood.", got
         )
     if np.allclose(both, np.sort(np.abs(right))):
-        return Slip("sizes", wanted, "This is its size. The *number* is stored, with its sign.", got)
+        return Slip("sizes", wanted, "This is its size. The number is stored, with its sign.", got)
     if np.allclose(both, largest):
-        return Slip("largest", wanted, "The largest *sizes* stay: -3 before 1.", got)
+        return Slip("largest", wanted, "The largest sizes stay: -3 before 1.", got)
     if np.allclose(both, np.sort(four[np.argsort(np.abs(four))[:2]])):
         return Slip("smallest", wanted, "These are the two of smallest size: they go, and the others stay.", got)
     if len({round(abs(float(x)), 9) for x in four}) < 4:

@@ -140,7 +140,7 @@ ROWS = KernelTask(
     hints=(
         "Which lane takes which entries, so that the lanes of one load read neighbours?",
         "Lane `l` takes the entries begin + l, begin + l + 32, ... Then 32 partial sums become one: five shuffles.",
-        "Shuffle by 16, then 8, 4, 2, 1, and add each time what came: lane 0 has the sum then, and stores it. The shuffles stand behind the "
-        "loop over entries, where all 32 lanes come.",
+        "Five shuffles behind the loop, by 16, 8, 4, 2 and 1 lanes: each lane adds what the lane so far behind it "
+        "holds. All 32 lanes come to them; lane 0 stores.",
     ),
 )

@@ -61,7 +61,7 @@ def _wrong_gradient(w, grad, g, back, scale, low, high, bad, rounded):
         return Slip("turned", wanted, "The mask is turned round: gradients pass where nothing was clipped.", got)
     code = np.rint(w / scale)
     if np.allclose(g, np.where((code > low) & (code < high), grad, 0), rtol=1e-6):
-        cause = f"A weight whose code *is* {low} or {high} was not clipped: its gradient passes."
+        cause = f"A weight whose code is {low} or {high} was not clipped: its gradient passes."
         return Slip("ends", wanted, cause, got)
     edge = (w >= scale * low) & (w <= scale * high)
     if np.allclose(g, np.where(edge, grad, 0), rtol=1e-6):
@@ -104,9 +104,9 @@ THROUGH = FunctionTask(
     ),
     hints=(
         "How fast does round(x) grow with x? Where is that number useless, and what is put in its place?",
-        "Where a code lies outside of low to high before it is clipped, a small change of w changes nothing. Elsewhere pretend that "
-        "rounding is the identity.",
-        "Keep the codes before they are clipped: they say where the gradient passes. The first and the last code count as inside. The forward "
-        "pass returns numbers, so the clipped codes are multiplied by the scale.",
+        "Where a code lies outside of low to high before it is clipped, a small change of w changes nothing. "
+        "Elsewhere pretend that rounding is the identity.",
+        "Round w / scale to codes. Keep a mask of those that lie from low to high before you clip them: with it "
+        "the gradient is multiplied. The forward pass gives the clipped codes times the scale.",
     ),
 )
