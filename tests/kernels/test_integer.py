@@ -230,7 +230,14 @@ def test_planes_for_all_strides_and_dilations(stride, dilation, groups):
     """Which pixels are neighbours in the planes depends on these; sizes are ragged, padding is odd and even."""
     draw = np.random.default_rng(stride + 10 * dilation)
     groups = 12 if groups == "depthwise" else groups
-    for kernel, padding in (((3, 3), 1), ((1, 5), (0, 2)), ((2, 7), (3, 4)), ((1, 1), (0, 2)), ((5, 1), "valid"), ((2, 2), 4)):
+    for kernel, padding in (
+        ((3, 3), 1),
+        ((1, 5), (0, 2)),
+        ((2, 7), (3, 4)),
+        ((1, 1), (0, 2)),
+        ((5, 1), "valid"),
+        ((2, 2), 4),
+    ):
         x = draw.integers(-128, 128, (2, 12, 31, 37)).astype(np.int8)
         weight = draw.integers(-128, 128, (24, 12 // groups, *kernel)).astype(np.int8)
         arguments = x, weight, None, stride, padding, dilation, groups, 0.1, -7, 0.01, 0, 1.5, 4, None
