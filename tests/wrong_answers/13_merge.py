@@ -41,7 +41,7 @@ def equal_rows(crow, parts):
 
 
 def equal_entries(crow, parts):
-    """wrong by-entries: a row *or* an entry"""
+    """wrong by-entries: a row or an entry"""
     entries = int(crow[-1])
     each = -(-entries // parts)
     d = [min(k * each, entries) for k in range(parts + 1)]
