@@ -145,10 +145,10 @@ def test_a_block_gives_the_gradients_of_the_operation_that_keeps_its_input_alone
                attention.out_proj.weight, attention.out_proj.bias, block.norm2.weight, block.norm2.bias,
                block.linear1.weight, block.linear1.bias, block.linear2.weight, block.linear2.bias]  # fmt: skip
     results = []
-    for forward in (block, lambda x: F.transformer_block(x, *weights, heads=2)):
+    for network_of in (block, lambda x: F.transformer_block(x, *weights, heads=2)):
         block.zero_grad()
         x = Tensor(numbers((2, 4, 6), 1), requires_grad=True)
-        output = forward(x)
+        output = network_of(x)
         output.backward(numbers(output.shape, 2))
         results.append([output.data, x.grad, *(p.grad for p in weights)])
     for one, other in zip(*results, strict=True):
