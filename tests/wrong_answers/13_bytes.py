@@ -22,5 +22,5 @@ WRONG = (
     ({"two_four": COUNT + COUNT // 4}, "a quarter of a byte"),
     ({"two_four": COUNT + COUNT // 2}, "not a byte"),
     ({"two_four": 4 * COUNT}, "two bytes and two bits each"),
-    ({"two_four": "many"}, ""),
+    ({"two_four": "4718592"}, "without quotation marks"),
 )
