@@ -10,7 +10,7 @@ READY := .venv/.ready
 BUILD := .venv/bin/jupyter-book build . --all -W -n --keep-going -q >_build/build.log 2>&1
 PYTEST := $(PY) -m pytest
 # A test that hangs ends its process, with the stacks of all threads, and fails.
-PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
+PATIENCE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart=0
 # A file's tests stay in one process: what they compile is compiled once. Two processes more than cores: browsers, sandboxes
 # and limits of time are waited for.
 FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
