@@ -252,15 +252,29 @@ def _make_room(team, helpers):
             team[place] = AWAY
 
 
+@intrinsic
+def _allowed(typingctx, team, but):
+    """The address, on the stack (see `_now`), of the processors of this process `but` one (-1: of all), a bit for each."""
+    word = ir.IntType(64)
+
+    def emit(context, builder, signature, values):
+        data, but = context.make_array(signature.args[0])(context, builder, values[0]).data, values[1]
+        mask = cgutils.alloca_once(builder, ir.ArrayType(word, 16))
+        there = builder.ashr(but, word(6))
+        others = builder.not_(builder.shl(word(1), builder.and_(but, word(63))))
+        for k in range(16):
+            bits = builder.load(builder.gep(data, [word(ALLOWED + k)]))
+            bits = builder.select(builder.icmp_signed("==", there, word(k)), builder.and_(bits, others), bits)
+            builder.store(bits, cgutils.gep_inbounds(builder, mask, 0, k))
+        return builder.ptrtoint(mask, word)
+
+    return types.int64(team, types.int64), emit
+
+
 @inner_njit()
 def _allow(team, thread, but):
     """Let a thread run on all processors of this process `but` one (-1: on all)."""
-    mask = np.empty(16, np.int64)
-    for i in range(16):
-        mask[i] = team[ALLOWED + i]
-    if but >= 0:
-        mask[but >> 6] &= ~(np.int64(1) << (but & 63))
-    _system_call(SET_AFFINITY, thread, 128, mask.ctypes.data, 0, 0, 0)
+    _system_call(SET_AFFINITY, thread, 128, _allowed(team, but), 0, 0, 0)
 
 
 @cached_njit(nogil=True)

@@ -240,28 +240,46 @@ def nested(times, inner_times, members):
     share(outer, (times, inner_times, members), times.size, 2, 0, members)
 
 
+def called(function, seen=()):
+    """The compiled functions of team.py that a function calls, and those that these call, itself among them."""
+    seen = [*seen, function]
+    for name in function.py_func.__code__.co_names:
+        inner = getattr(team, name, None)
+        if hasattr(inner, "py_func") and inner not in seen:
+            seen = called(inner, seen)
+    return seen
+
+
 @here
 def test_who_looks_for_work_asks_for_no_memory():
-    wanted = numba.types.Array(numba.types.int64, 1, "C"), numba.types.int64
-    helper = njit(nogil=True)(team._help.py_func)
-    helper.compile(wanted)
-    calls = [line for line in helper.inspect_llvm(wanted).splitlines() if "call " in line]
-    assert calls
-    assert not [line for line in calls if "NRT_" in line and "lloc" in line]
+    team.members()
+    words, number = numba.types.Array(numba.types.int64, 1, "C"), numba.types.int64
+    found = {}
+    for function in called(team._help):
+        takes = [words if name == "team" else number for name in function.py_func.__code__.co_varnames]
+        takes = tuple(takes[: function.py_func.__code__.co_argcount])
+        again = njit(nogil=True)(function.py_func)
+        again.compile(takes)
+        lines = [line for line in again.inspect_llvm(takes).splitlines() if "call " in line]
+        found[function.py_func.__name__] = [line for line in lines if "NRT_" in line and "lloc" in line]
+    assert {"_help", "_allow", "_take_last", "_wake"} <= set(found)
+    assert not any(found.values()), found
 
 
 @here
 def test_memory_may_be_traced_while_helpers_look_for_work():
     """Before Python 3.12.9 the process ended where a helper asked for memory meanwhile (CPython's issue 128679)."""
     in_a_process(
-        "import tracemalloc, numpy as np\n"
-        "from dlkernels import add\n"
-        "x = np.ones(1 << 18, np.float32)\n"
-        "add(x, x)\n"  # compiled before memory is traced
-        "for _ in range(3000):\n"
+        "import time, tracemalloc, numpy as np\n"
+        "from dlkernels import add, matmul\n"
+        "x, y = np.ones(1 << 18, np.float32), np.ones((300, 300), np.float32)\n"
+        "add(x, x), matmul(y, y)\n"  # compiled before memory is traced
+        "for number in range(3000):\n"
         "    tracemalloc.start()\n"
-        "    add(x, x)\n"
+        "    add(x, x) if number & 1 else matmul(y, y)\n"
         "    tracemalloc.stop()\n"
+        "    if number % 30 == 0:\n"
+        "        time.sleep(0.002)\n"  # helpers sleep, and are woken on another core
     )
 
 
