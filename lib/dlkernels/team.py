@@ -254,7 +254,7 @@ def _make_room(team, helpers):
 
 @intrinsic
 def _allowed(typingctx, team, but):
-    """The address, on the stack (see `_now`), of the processors of this process `but` one (-1: of all), a bit for each."""
+    """The address, on the stack (see `_now`), of a bit for each processor of this process `but` one (-1: of all)."""
     word = ir.IntType(64)
 
     def emit(context, builder, signature, values):
