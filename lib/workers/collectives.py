@@ -5,7 +5,7 @@ With n workers and an array of S bytes, a worker sends at most:
 | all-reduce | bytes | messages one after the other | order of the sum |
 |---|---|---|---|
 | naive | (n - 1) S at the root, S at the others | 2 (n - 1) | ranks 0, 1, 2, ...: as one worker would |
-| tree | S up, and S to each child down: log2(n) S at the root | 2 ceil(log2 n) | pairs of neighbours, then pairs of pairs |
+| tree | S up, and S to each child down | 2 ceil(log2 n) | pairs of neighbours, then pairs of pairs |
 | ring | 2 (n - 1) / n S | 2 (n - 1) | each part begins at another rank |
 | halving | 2 (n - 1) / n S for n a power of two | 2 log2 n | pairs at distance n / 2, then n / 4, ... |
 | direct | 2 (n - 1) / n S | 2, with n - 1 partners at once | ranks 0, 1, 2, ...: as one worker would |
@@ -27,16 +27,24 @@ def _cuts(length, size):
     return [rank * each + min(rank, more) for rank in range(size + 1)]
 
 
-def all_reduce(group, array, op="sum", algorithm="ring"):
+def all_reduce(group, array, op="sum", algorithm="ring", out=None):
     """`Group.all_reduce`."""
     _known("op", op, OPS)
     _known("algorithm", algorithm, ALL_REDUCE)
     array = np.asarray(array)
     what = f"all_reduce {op} {algorithm} of {array.dtype} {array.shape}"
-    total = np.array(array, order="C", copy=True)
+    if out is None:
+        out = np.empty(array.shape, array.dtype)
+    elif out.shape != array.shape or out.dtype != array.dtype or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out is {out.dtype} {out.shape}{'' if out.flags.c_contiguous else ', not C-contiguous'}: expected a "
+            f"C-contiguous array like the other, {array.dtype} {array.shape}"
+        )
+    if out is not array:
+        out[...] = array
     if group.size > 1:
-        ALL_REDUCE[algorithm](group, total.reshape(-1), OPS[op], what)
-    return _mean(total, group.size) if op == "mean" else total
+        ALL_REDUCE[algorithm](group, out.reshape(-1), OPS[op], what)
+    return _mean(out, group.size) if op == "mean" else out
 
 
 def _mean(total, size):

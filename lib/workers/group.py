@@ -33,21 +33,59 @@ def bounds(length, size):
 class Transport:
     """What a backend gives: it carries arrays between two workers. Messages of one pair and tag arrive in their order.
 
-    - `post(array, to, tag, what)`: begins to send, and never waits for the receiver; gives a ticket. The array stays
+    - `post(array, to, tag, what)`: begins to send, and never waits for the receiver; returns a ticket. The array stays
       as it is until the ticket is finished.
     - `finish(ticket)`: returns when the array may change again.
     - `take(source, tag, what, into=None, combine=None)`: the next message from `source`, as a new array; or written
       into `into`, a C-contiguous array of its shape and dtype; or `combine(into, message, out=into)` of both.
-    - `side()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
-    - `paused()`: a context in which this thread waits for another thread of its worker.
+    - `second()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
+    - `began()` gives the number of a piece of work for that thread, `ended(number)` says there that it is done,
+      `waits(number, future)` returns here when it is.
     """
+
+    rank = 0
+    _aside = _pool = _last = None
+
+    def aside(self):
+        """The transport of this worker's second thread."""
+        if self._aside is None:
+            self._aside, self._pool = self.second(), concurrent.futures.ThreadPoolExecutor(1)
+        return self._aside
+
+    def start(self, work, *arguments):
+        """Has the second thread call `work`, after what it was given before."""
+        transport, number = self.aside(), self.began()
+
+        def call():
+            try:
+                return work(*arguments)
+            finally:
+                transport.ended(number)
+
+        self._last = Handle(self, number, self._pool.submit(call))
+        return self._last
+
+    def close(self):
+        """Returns when the second thread has ended."""
+        if self._last:
+            self._last.wait()
+            self._pool.shutdown()
 
     def check(self, source, mine, theirs):
         """Refuses a message that was sent while doing something else."""
         if mine != theirs:
             raise GroupError(
-                f"a worker is in {mine}, and got a message of worker {source}, which is in {theirs}. All workers of a "
-                "group call the same operations in the same order, with arrays of one shape and dtype"
+                f"worker {self.rank} is in {mine} and took a message of worker {source}, which is in {theirs}. All "
+                "workers of a group call the same operations in the same order, with arrays of one shape and dtype",
+                self.rank,
+            )
+
+    def fits(self, source, into, shape, dtype):
+        """Refuses a message that is not of the shape and dtype of `into`."""
+        if into.dtype != dtype or into.size != int(np.prod(shape, dtype=np.int64)):
+            raise GroupError(
+                f"worker {self.rank} wants {into.dtype} {into.shape} of worker {source}, which sent {dtype} {shape}",
+                self.rank,
             )
 
 
@@ -65,7 +103,6 @@ class Group:
         self._transport, self._tag, self._parent = transport, tag, parent
         self._members = list(range(size)) if members is None else members
         self._splits = 0
-        self._aside = self._pool = None
 
     def __repr__(self):
         return f"<worker {self.rank} of {self.size}>"
@@ -112,11 +149,11 @@ class Group:
 
     # --- all workers ---
 
-    def all_reduce(self, array, op="sum", algorithm="ring"):
+    def all_reduce(self, array, op="sum", algorithm="ring", out=None):
         """All workers' arrays, combined element by element, on all workers: a new array of the shape and dtype of
-        `array`. `op`: sum, mean, max, min or prod. `algorithm`: a key of `collectives.ALL_REDUCE`, where each says
-        what it sends and in which order it sums."""
-        return collectives.all_reduce(self, array, op, algorithm)
+        `array`, or `out`, a C-contiguous array, which may be `array` itself. `op`: sum, mean, max, min or prod.
+        `algorithm`: a key of `collectives.ALL_REDUCE`, where each says what it sends and in which order it sums."""
+        return collectives.all_reduce(self, array, op, algorithm, out)
 
     def reduce_scatter(self, array, op="sum", algorithm="ring"):
         """This worker's part of the combined arrays: of axis 0, from `bounds(len(array), size)[rank]` on.
@@ -165,34 +202,28 @@ class Group:
         members = [self._members[r] for r in ranks]
         return Group(ranks.index(self.rank), len(ranks), self._transport, members, tag, self)
 
-    def start_all_reduce(self, array, op="sum", algorithm="ring"):
+    def start_all_reduce(self, array, op="sum", algorithm="ring", out=None):
         """Begins an `all_reduce` in a thread of its own and returns at once a handle, whose `wait()` gives the result.
         `array` stays as it is until then. Those begun on one group run one after the other, in the order in which
         they were begun, which is the same on all workers."""
-        if self._aside is None:
-            self._aside = Group(self.rank, self.size, self._transport.side(), self._members, self._tag, self)
-            self._pool = concurrent.futures.ThreadPoolExecutor(1)
-        return Handle(self._aside, self._pool, (array, op, algorithm))
+        transport = self._transport.aside()
+        group = Group(self.rank, self.size, transport, self._members, self._tag, self)
+        return self._transport.start(group.all_reduce, array, op, algorithm, out)
+
+    def close(self):
+        """Returns when what `start_all_reduce` began is done. Backends call it when a worker has returned."""
+        self._transport.close()
 
 
 class Handle:
     """An `all_reduce` under way: `wait()` gives its result, `done()` says whether it is there."""
 
-    def __init__(self, group, pool, arguments):
-        self._transport = group._transport
-        self._transport.begin()
-
-        def work():
-            try:
-                return group.all_reduce(*arguments)
-            finally:
-                self._transport.end()
-
-        self._future = pool.submit(work)
+    def __init__(self, transport, number, future):
+        self._transport, self._number, self._future = transport, number, future
 
     def done(self):
         return self._future.done()
 
     def wait(self):
-        with self._transport.paused(self._future):
-            return self._future.result()
+        self._transport.waits(self._number, self._future)
+        return self._future.result()
