@@ -13,6 +13,7 @@ import concurrent.futures
 import numpy as np
 
 from . import collectives
+from .collectives import bounds
 
 
 class GroupError(RuntimeError):
@@ -23,13 +24,6 @@ class GroupError(RuntimeError):
         self.rank = rank
 
 
-def bounds(length, size):
-    """Where the parts of `length` elements begin and end among `size` workers: `size + 1` integers. The first
-    `length % size` parts have one element more (as `numpy.array_split` cuts)."""
-    each, more = divmod(length, size)
-    return [rank * each + min(rank, more) for rank in range(size + 1)]
-
-
 class Transport:
     """What a backend gives: it carries arrays between two workers. Messages of one pair and tag arrive in their order.
 
@@ -38,6 +32,7 @@ class Transport:
     - `finish(ticket)`: returns when the array may change again.
     - `take(source, tag, what, into=None, combine=None)`: the next message from `source`, as a new array; or written
       into `into`, a C-contiguous array of its shape and dtype; or `combine(into, message, out=into)` of both.
+    - `take_any(sources, tag, what)`: (source, message) of one of them, as a new array.
     - `second()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
     - `began()` gives the number of a piece of work for that thread, `ended(number)` says there that it is done,
       `waits(number, future)` returns here when it is.
@@ -114,11 +109,24 @@ class Group:
         it does depends on the backend and the length, so no program may depend on it."""
         self._transport.finish(self._post(array, to, what))
 
+    def start_send(self, array, to, what="send"):
+        """Begins to send and returns at once a handle; `array` stays as it is until its `wait()` returns."""
+        return Sending(self._transport, self._post(array, to, what))
+
     def receive(self, source, what="send", into=None, combine=None):
         """The next array from worker `source`, with its shape and dtype. With `into`, a C-contiguous array, the
         message is written there; with `combine`, a ufunc of two arguments, `combine(into, message)` is."""
         self._named(source, "source")
         return self._transport.take(self._members[source], self._tag, what, into, combine)
+
+    def receive_any(self, what="send"):
+        """(source, array) of a message that is there, or of the first that comes. Which one it is depends on time, so
+        a program with this need not repeat its results."""
+        others = [member for rank, member in enumerate(self._members) if rank != self.rank]
+        if not others:
+            raise ValueError("receive_any: this group has one worker, and nobody to receive from")
+        member, array = self._transport.take_any(others, self._tag, what)
+        return self._members.index(member), array
 
     def exchange(self, array, to, source, what="send", into=None, combine=None):
         """Sends to `to` and receives from `source` at once (MPI's Sendrecv): a ring of workers that all do this never
@@ -213,6 +221,16 @@ class Group:
     def close(self):
         """Returns when what `start_all_reduce` began is done. Backends call it when a worker has returned."""
         self._transport.close()
+
+
+class Sending:
+    """A message under way: `wait()` returns when its array may change again."""
+
+    def __init__(self, transport, ticket):
+        self._transport, self._ticket = transport, ticket
+
+    def wait(self):
+        self._transport.finish(self._ticket)
 
 
 class Handle:

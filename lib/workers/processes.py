@@ -52,6 +52,7 @@ LOOK = 0.1  # seconds after which a sleeping worker or the parent looks around
 # A worker's line, for each lane. The last two stand on the second lane's: pieces of work given, and done.
 STATE, SOURCE, TARGETS, WAITS, BEGUN, ENDED = range(6)
 COMPUTES, WAITING, FOR_HANDLE = range(3)
+NONE, ANY = -1, -2  # instead of a source
 
 
 class _Ended(BaseException):
@@ -128,7 +129,8 @@ class _Memory:
             return self.said(rank, lane + 1)
         targets = [str(to) for to in range(size) if words[me + TARGETS] >> to & 1]
         sends = f"sends to {', '.join(targets)}" if targets else ""
-        receives = f"receives from {words[me + SOURCE]}" if words[me + SOURCE] >= 0 else ""
+        source = words[me + SOURCE]
+        receives = "" if source == NONE else f"receives from {'any' if source == ANY else source}"
         return " and ".join(filter(None, (sends, receives)))
 
     def stuck(self, rank, lane=0):
@@ -140,7 +142,9 @@ class _Memory:
             return serial if words[second + ENDED] < words[me + SOURCE] else None
         if words[me + STATE] != WAITING:
             return None
-        nothing = words[me + SOURCE] < 0 or self.empty(words[me + SOURCE], rank, lane)
+        source = words[me + SOURCE]
+        sources = {NONE: (), ANY: range(size)}.get(source, (source,))
+        nothing = all(self.empty(source, rank, lane) for source in sources)
         full = all(self.full(rank, to, lane) for to in range(size) if words[me + TARGETS] >> to & 1)
         return serial if nothing and full else None
 
@@ -184,7 +188,7 @@ class _Channels(Transport):
         to, piece = ticket
         while any(piece is other for other in self.going[to]):
             if not self._push(to):
-                self._wait(-1)
+                self._wait(NONE)
 
     def _push(self, to):
         """Puts into the buffer what goes in: whether that was anything."""
@@ -219,7 +223,7 @@ class _Channels(Transport):
         if message is None:
             head = self._head(source)
             while head[0] != tag:  # a message of another sub-group, which will be asked for later
-                self.early.setdefault((source, head[0]), deque()).append((head, self._body(source, head)))
+                self._keep(source, head)
                 head = self._head(source)
         else:
             head, message = message
@@ -237,6 +241,20 @@ class _Channels(Transport):
             else:
                 combine(mine, part.view(dtype), out=mine)
         return into
+
+    def take_any(self, sources, tag, what):
+        while True:
+            for source in sources:
+                if self.early.get((source, tag)):
+                    return source, self.take(source, tag, what)
+            came = [source for source in sources if not self.memory.empty(source, self.rank, self.lane)]
+            for source in came:
+                self._keep(source, self._head(source))
+            if not came and not self._push_all():
+                self._wait(ANY)
+
+    def _keep(self, source, head):
+        self.early.setdefault((source, head[0]), deque()).append((head, self._body(source, head)))
 
     def _early(self, source, tag):
         messages = self.early.get((source, tag))

@@ -123,6 +123,7 @@ class _Mailbox(Transport):
             self.shared.boxes[key].append((what, np.array(array, order="C", copy=True)))
             self.shared.sent[key] += 1
             self.shared.wake(("message", key))
+            self.shared.wake(("any", to, self.lane, tag))
             return key, self.shared.sent[key]
 
     def finish(self, ticket):
@@ -152,6 +153,17 @@ class _Mailbox(Transport):
         else:
             combine(into, message, out=into)
         return into
+
+    def take_any(self, sources, tag, what):
+        shared = self.shared
+
+        def there():
+            return [source for source in sources if shared.boxes[source, self.rank, self.lane, tag]]
+
+        with shared.changed:
+            shared.wait(("any", self.rank, self.lane, tag), self.rank, "receives from any", there)
+            source = there()[0]
+        return source, self.take(source, tag, what)
 
     def second(self):
         return _Mailbox(self.shared, self.rank, self.lane + 1)
