@@ -1,18 +1,20 @@
 """Collectives on the tape: what a collective moves forward, another one moves backward.
 
 Each worker has a tape of its own, on which a collective is a node like any other: all workers come to it in the same
-order, forward and backward, as the network is the same. Two pairs, and what they are for:
+order, forward and backward, as the network is the same. What they are for:
 
     function        forward          backward         where
     copy            (as it is)       all_reduce       into layers that are cut, of what all workers have
     reduce          all_reduce       (as it is)       out of them: partial sums become what all workers have
     gather          all_gather       reduce_scatter   into layers that are cut, of a tensor that is cut itself
     scatter         reduce_scatter   all_gather       out of them, so that the result is cut
+    cut             (own part)       all_gather       from what all workers have to a part on each
+    join            all_gather       (own part)       the way back
     exchange        all_to_all       all_to_all       rows that other workers are to compute with
 
 `copy` and `reduce` are f and g of Shoeybi and others 2019, "Megatron-LM", section 3; `gather` and `scatter` those of
 Korthikanti and others 2022, "Reducing Activation Recomputation in Large Transformer Models", section 4.2.2. All assume
-that what follows `reduce`, up to the loss, is computed on every worker alike, as its gradient then is.
+that what all workers have, as after `reduce` or `join`, is used by each of them alike up to the loss.
 
 Sums are in the order of ranks (algorithm "direct"): the bits are the same for each number's place in its array.
 """
@@ -48,6 +50,22 @@ def scatter(x, group, dim=0):
     """This worker's part, along `dim`, of the sum of all workers' x; backward gathers the parts' gradients."""
     part = reduce_scatter(x.data, group, dim)
     return record("scatter", part, [x], lambda grad, kept: [group.all_gather(grad, axis=dim)])
+
+
+def cut(x, group, dim=0):
+    """This worker's part along `dim` of an x that all workers have; backward gathers the parts' gradients."""
+    index = [slice(None)] * len(x.shape)
+    index[dim] = group.part(x.shape[dim])
+    return record("cut", x.data[tuple(index)], [x], lambda grad, kept: [group.all_gather(grad, axis=dim)])
+
+
+def join(x, group, dim=0):
+    """All workers' parts along `dim`, on each; backward gives each worker its part of the gradient."""
+    whole = group.all_gather(x.data, axis=dim)
+    _expect(x, dim, whole.shape[dim], group)
+    index = [slice(None)] * len(x.shape)
+    index[dim] = group.part(whole.shape[dim])
+    return record("join", whole, [x], lambda grad, kept: [grad[tuple(index)]])
 
 
 def exchange(x, group, counts):

@@ -55,3 +55,12 @@ def close(found, expected, tolerance=1e-5):
     for name, array in found.items():
         scale = max(1e-3, np.abs(expected[name]).max(initial=0))
         np.testing.assert_allclose(array, expected[name], rtol=0, atol=tolerance * scale, err_msg=name)
+
+
+def transformer(width=12, heads=4, layers=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return modules.Sequential(*(modules.TransformerBlock(width, heads, 2 * width, generator=rng) for _ in range(layers)))
+
+
+def sequence(batch=2, steps=7, width=12, seed=0):
+    return np.random.default_rng(seed).standard_normal((batch, steps, width), np.float32)
