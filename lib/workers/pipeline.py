@@ -12,14 +12,12 @@ goes back to the stage before.
 Gradients are those of one worker that accumulates over the microbatches in order, bit for bit: the same kernels add up
 the same numbers in the same order.
 
-Where a schedule has W apart (zero bubble), `defer_weights` lets the linear layers of a stage keep what their weights'
+Where a schedule has W apart (zero bubble), `DeferredWeights` lets the linear layers of a stage keep what their weights'
 gradients need until then; the gradients of other weights are small work, and stay with B. Qi and others 2023,
 "Zero Bubble Pipeline Parallelism", do so in Megatron.
 """
 
 from collections import deque
-
-import numpy as np
 
 from dlkernels import implementations
 from training import functional as F
@@ -47,7 +45,7 @@ class Pipeline:
         self.microbatches = 1 + max(one.microbatch for order in orders for one in order)
         # A channel for what goes into each stage forward, and backward: in each, microbatches come in order.
         self.channels = {(kind, s): group.split(0) for s in range(len(self.owners)) for kind in "FB"}
-        self.deferred = {s: defer_weights(stage) for s, stage in stages.items()} if self._has("W") else {}
+        self.deferred = {s: DeferredWeights(stage) for s, stage in stages.items()} if self._has("W") else {}
 
     def _has(self, kind):
         return any(one.kind == kind for one in self.order)
@@ -72,7 +70,7 @@ class Pipeline:
             else:
                 self.deferred[s].run()
         for channel, ticket in self.tickets:
-            channel.finish(ticket)
+            channel._transport.finish(ticket)
         return self.losses
 
     def _forward(self, s, i, inputs, targets, last):
@@ -90,9 +88,8 @@ class Pipeline:
 
     def _backward(self, s, i, last):
         x, y = self.live.pop((s, i))
-        with_w = self.deferred.get(s)
-        if with_w:
-            with_w.begin()
+        if s in self.deferred:
+            self.deferred[s].begin()
         y.backward(None if s == last else self._receive("B", s, s + 1))
         if s:
             self._send("B", s - 1, x.grad)
@@ -103,7 +100,7 @@ class Pipeline:
         if to == self.group.rank:
             self.live.setdefault((kind, s), deque()).append(array)
         else:
-            self.tickets.append((channel, channel.begin_send(array, to)))
+            self.tickets.append((channel, channel._post(array, to, "send")))
 
     def _receive(self, kind, s, source):
         if self.owners[source] == self.group.rank:
@@ -111,8 +108,8 @@ class Pipeline:
         return self.channels[kind, s].receive(self.owners[source])
 
 
-class defer_weights:  # noqa: N801 - used as a function
-    """Let the Linear layers of a module compute their weights' gradients when `run` is called, once for each backward.
+class DeferredWeights:
+    """Lets the Linear layers of a module compute their weights' gradients when `run` is called, once for each backward.
 
     The same gradients, bit for bit.
     """
@@ -142,17 +139,9 @@ class defer_weights:  # noqa: N801 - used as a function
 
             def backward(grad, kept):
                 self.todo[-1].append((layer, grad, kept))
-                return [implementations.gradients("linear", grad, kept, {"input"})["input"] if x.requires_grad else None]
+                return [implementations.gradients("linear", grad, kept, {"x"})["x"] if x.requires_grad else None]
 
             leaf = x if x.requires_grad else Tensor(x.data, requires_grad=True)  # so that backward comes here
             return record("linear", result, [leaf], backward, kept)
 
         return forward
-
-
-def cut(parts, pieces):
-    """A list of so many lists: consecutive parts of a network, as equal in number as can be. ValueError for too few."""
-    parts = list(parts)
-    if len(parts) < pieces:
-        raise ValueError(f"a network of {len(parts)} parts cannot be cut into {pieces} stages.")
-    return [list(piece) for piece in np.array_split(np.array(parts, dtype=object), pieces)]
