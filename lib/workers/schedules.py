@@ -174,7 +174,9 @@ def timeline(orders, seconds=None, latency=0):
                 ends[one] = begin + seconds[one.kind]
                 row.append((one, begin, ends[one]))
                 moved = True
-    stuck = [(w, order[len(row)]) for w, (order, row) in enumerate(zip(orders, rows, strict=True)) if len(row) < len(order)]
+    stuck = [
+        (w, order[len(row)]) for w, (order, row) in enumerate(zip(orders, rows, strict=True)) if len(row) < len(order)
+    ]
     if stuck:
         lacking = [(w, one, next(o for o in needs(one, len(owners)) if o not in ends)) for w, one in stuck]
         words = "; ".join(f"worker {w} waits with {one} for {other}" for w, one, other in lacking)

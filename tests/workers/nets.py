@@ -59,7 +59,9 @@ def close(found, expected, tolerance=1e-5):
 
 def transformer(width=12, heads=4, layers=2, seed=0):
     rng = np.random.default_rng(seed)
-    return modules.Sequential(*(modules.TransformerBlock(width, heads, 2 * width, generator=rng) for _ in range(layers)))
+    return modules.Sequential(
+        *(modules.TransformerBlock(width, heads, 2 * width, generator=rng) for _ in range(layers))
+    )
 
 
 def sequence(batch=2, steps=7, width=12, seed=0):

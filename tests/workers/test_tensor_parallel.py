@@ -32,7 +32,9 @@ def whole_gradients(model, x):
 
 def pair():
     rng = np.random.default_rng(0)
-    return modules.Sequential(modules.Linear(6, 10, generator=rng), modules.GELU(), modules.Linear(10, 7, generator=rng))
+    return modules.Sequential(
+        modules.Linear(6, 10, generator=rng), modules.GELU(), modules.Linear(10, 7, generator=rng)
+    )
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -66,7 +68,12 @@ def test_column_then_row_is_the_pair(n, sequence, rows):
 def parts_of_block(group, block, grads):
     """The gradients of a block's parts, put together as the whole block has them."""
     found = {}
-    for name, axis in (("linear1.weight", 0), ("linear1.bias", 0), ("linear2.weight", 1), ("self_attn.out_proj.weight", 1)):
+    for name, axis in (
+        ("linear1.weight", 0),
+        ("linear1.bias", 0),
+        ("linear2.weight", 1),
+        ("self_attn.out_proj.weight", 1),
+    ):
         found[name] = group.all_gather(grads[name], axis=axis)
     for name in ("weight", "bias"):
         parts = [group.all_gather(part) for part in np.split(grads[f"self_attn.in_proj.{name}"], 3)]

@@ -11,15 +11,7 @@ from training import SGD, Adam, AdamW, Tensor, activation_bytes, modules
 from training.memory import checkpoint
 from workers import GroupError, threads
 from workers.data import DataParallel
-from workers.zero import (
-    FullySharded,
-    ZeroOptimizer,
-    clip_grad_norm_,
-    fully_shard,
-    held_bytes,
-    state_bytes,
-    whole_state,
-)
+from workers.zero import FullySharded, ZeroOptimizer, clip_grad_norm_, fully_shard, held_bytes, state_bytes, whole_state
 
 SIZES = (1, 2, 3, 4)
 KINDS = [(SGD, {"lr": 0.1, "momentum": 0.9}), (Adam, {"lr": 0.01}), (AdamW, {"lr": 0.01})]
