@@ -14,6 +14,8 @@ waiting. The balanced cut gives worker r of n the pieces r and 2n - 1 - r of 2n 
 Brandon and others 2023, "Striped Attention", cut step by step for the same reason): all have the same work.
 """
 
+import itertools
+
 import numpy as np
 
 import dlkernels
@@ -94,7 +96,7 @@ class _Ring:
 
     def slices(self, rank):
         ends = np.cumsum([0, *self.lengths[rank]])
-        return [(..., slice(begin, end), slice(None)) for begin, end in zip(ends, ends[1:], strict=False)]
+        return [(..., slice(begin, end), slice(None)) for begin, end in itertools.pairwise(ends)]
 
     def turn(self, *arrays):
         """What the worker on the left has, for what this one has."""

@@ -19,7 +19,7 @@ A bias that is added to a sum of parts is worker 0's alone. All other weights ar
 import numpy as np
 
 from training import functional as F
-from training.modules import LayerNorm, Linear, Module, MultiheadAttention, Parameter, TransformerBlock
+from training.modules import LayerNorm, Linear, Module, Parameter, TransformerBlock
 from training.tensor import record
 
 from . import autograd

@@ -1,5 +1,7 @@
 """Small networks and batches for tests of many workers, and what one worker makes of them."""
 
+import itertools
+
 import numpy as np
 
 from training import Tensor, modules
@@ -8,7 +10,7 @@ from training import functional as F
 
 def mlp(widths=(6, 12, 9, 5), norm=True, seed=0):
     rng, parts = np.random.default_rng(seed), []
-    for k, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(widths)):
         parts += [modules.GELU()] * bool(k) + [modules.Linear(a, b, generator=rng)]
         parts += [modules.LayerNorm(b)] * norm
     return modules.Sequential(*parts)

@@ -45,7 +45,8 @@ def test_one_worker_by_definition(top_k):
     (x,) = tokens(1)
     layer = MixtureOfExperts(*parts(), top_k, capacity_factor=None)
     close({"y": layer(Tensor(x)).data}, {"y": by_definition(*parts(), x, top_k)})
-    assert layer.dropped == 0 and layer.load.sum() == top_k * len(x)
+    assert layer.dropped == 0
+    assert layer.load.sum() == top_k * len(x)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -95,8 +96,10 @@ def test_capacity_drops_later_tokens_and_second_choices():
     layer = MixtureOfExperts(router, experts, 2, capacity_factor=0.5)
     assert layer.capacity(len(x)) == 5
     y = layer(Tensor(x)).data
-    assert layer.dropped == 2 * (len(x) - 5) and layer.load.tolist() == [len(x), len(x)]
-    assert y[:5].any(axis=1).all() and not y[5:].any()
+    assert layer.dropped == 2 * (len(x) - 5)
+    assert layer.load.tolist() == [len(x), len(x)]
+    assert y[:5].any(axis=1).all()
+    assert not y[5:].any()
 
 
 def test_gradients_by_differences():

@@ -62,7 +62,7 @@ def check(pipeline, data, tensor, layers, micro, schedule, cut, seed):
     """The norms' gradients, which depend on all else, and those of the head, on each worker of a grid."""
     rng = np.random.default_rng(seed)
     batches = [(sequence(2, 6, WIDTH, seed=seed + k), rng.integers(5, size=(2, 6))) for k in range(micro * data)]
-    expected, whole = one_worker(layers, pipeline, seed, batches)
+    expected, _whole = one_worker(layers, pipeline, seed, batches)
     make = {"gpipe": schedules.gpipe, "1f1b": schedules.one_f_one_b, "zb": schedules.zero_bubble}[schedule]
 
     def work(group):

@@ -53,7 +53,7 @@ SCHEDULES = {
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@pytest.mark.parametrize("p", (1, 2, 3, 4))
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
 @pytest.mark.parametrize("capacity", [None, 0])
 def test_the_bits_of_accumulation(name, p, capacity):
     make, chunks = SCHEDULES[name]

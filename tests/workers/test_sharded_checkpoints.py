@@ -31,7 +31,7 @@ def train(group, model, optimizer, steps):
 
 
 @pytest.mark.parametrize("stage", [1, 2, 3])
-@pytest.mark.parametrize("before, after", [(1, 2), (2, 1), (2, 4), (4, 2), (3, 2), (2, 2)])
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 4), (4, 2), (3, 2), (2, 2)])
 def test_another_number_of_workers_goes_on(tmp_path, stage, before, after):
     """Weights, moments and counts of steps, to the bit; then a training that goes on as one that did not stop."""
     first, second = [batches(12, seed=k) for k in range(2)], [batches(12, seed=9)]
@@ -100,7 +100,9 @@ def test_only_the_newest_files_stay_and_the_older_ones_until_then(tmp_path):
     old = sorted(file.name for file in tmp_path.iterdir())
     saved(tmp_path)
     new = sorted(file.name for file in tmp_path.iterdir())
-    assert len(old) == len(new) == 3 and INDEX in new and not set(old) & set(new) - {INDEX}
+    assert len(old) == len(new) == 3
+    assert INDEX in new
+    assert not set(old) & set(new) - {INDEX}
     # A save that dies before the index is written: the files of the one before are what the index names.
     (tmp_path / "3-0-of-2.safetensors").write_bytes(b"cut off")
     array = np.zeros(6, np.float32)

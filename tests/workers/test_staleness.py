@@ -38,7 +38,8 @@ def test_the_bound(n, bound, speeds):
 
     server.push = watched
     trace = simulate(server, bowl, lambda worker, k: speeds[worker] * (1 + k % 3), 60)
-    assert len(trace.times) == 60 and trace.times == sorted(trace.times)
+    assert len(trace.times) == 60
+    assert trace.times == sorted(trace.times)
     if bound is None:
         assert trace.waited == [0] * n
     else:
@@ -76,7 +77,8 @@ def test_a_straggler_costs_the_synchronous_all_its_time_and_the_asynchronous_its
     seconds = lambda worker, k: 4 if worker == 0 else 1  # noqa: E731
     sync = simulate(server_of(4, 0, lr=0.01), bowl, seconds, 40)
     free = simulate(server_of(4, None, lr=0.01), bowl, seconds, 40)
-    assert sync.times[-1] == 40 and free.times[-1] == 13  # 4 steps in 4 s; 13 steps in 4 s
+    assert sync.times[-1] == 40
+    assert free.times[-1] == 13
     assert max(free.staleness) > max(sync.staleness) == 3
 
 
@@ -145,7 +147,7 @@ def local(group, steps, every, momentum=0.0, outer=None):
     return model.state_dict(), group.bytes_sent - before
 
 
-@pytest.mark.parametrize("n", (1, 2, 3, 4))
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_an_average_after_each_step_is_data_parallel(n):
     steps = [batches(n, seed=k) for k in range(3)]
     model = mlp(norm=False)

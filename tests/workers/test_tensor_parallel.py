@@ -120,10 +120,12 @@ def test_bytes_of_a_block():
     whole = sum(p.size for p in transformer(layers=1).parameters() if len(p.shape) == 2)
     norms = 3 * 2 * 2 * 12 * 4  # backward, the norms' own gradients are added up as well: 2 norms, weight and bias
     for held, forward, backward in threads.run(work, 4, False):
-        assert held == whole // 4 and forward == backward == 2 * 2 * 3 * x.nbytes // 4
+        assert held == whole // 4
+        assert forward == backward == 2 * 2 * 3 * x.nbytes // 4
     for held, forward, backward in threads.run(work, 4, True):
         # column-parallel layers gather the gradients' inputs a second time nowhere: what they gathered is kept
-        assert held == whole // 4 and forward == 2 * 2 * 3 * x.nbytes // 4
+        assert held == whole // 4
+        assert forward == 2 * 2 * 3 * x.nbytes // 4
         assert backward == forward + norms // 2
 
 

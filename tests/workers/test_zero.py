@@ -46,7 +46,7 @@ def sharded(group, steps, stage, kind, options, bucket):
     return whole_state(model)
 
 
-@pytest.mark.parametrize("kind, options", KINDS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(("kind", "options"), KINDS, ids=lambda x: getattr(x, "__name__", ""))
 @pytest.mark.parametrize("stage", [1, 2, 3])
 @pytest.mark.parametrize("n", SIZES)
 def test_the_bits_of_one_optimizer(n, stage, kind, options):
@@ -111,7 +111,8 @@ def test_weights_are_whole_only_while_they_are_used():
         model = fully_shard(transformer(), group)
         alive = []
         units = [part for _, part in model.named_modules() if isinstance(part, FullySharded)]
-        assert len(units) == 2 and len(model.parameters()) == 2
+        assert len(units) == 2
+        assert len(model.parameters()) == 2
         for unit in units:
             views = unit._views
             unit._views = lambda flat, views=views: (alive.append(weakref.ref(flat)), views(flat))[1]
@@ -129,7 +130,7 @@ def test_weights_are_whole_only_while_they_are_used():
         assert kept == activation_bytes(plain)
 
 
-@pytest.mark.parametrize("n", (1, 3))
+@pytest.mark.parametrize("n", [1, 3])
 def test_units_around_units_a_checkpoint_and_shared_weights(n):
     """A Linear used twice, and blocks inside a unit that has weights beside them."""
 
@@ -169,7 +170,7 @@ def test_units_around_units_a_checkpoint_and_shared_weights(n):
             close(found, expected)
 
 
-@pytest.mark.parametrize("n", (1, 3))
+@pytest.mark.parametrize("n", [1, 3])
 def test_clipping(n):
     grads = [np.arange(7, dtype=np.float32), np.full(4, -3, np.float32)]
     whole = float(np.sqrt(sum(np.square(g, dtype=np.float64).sum() for g in grads)))
