@@ -7,7 +7,8 @@
     optimizer.step()                                          # the same step on each worker
 
 A backward pass makes the gradients of the last layers first. As soon as a bucket of them is complete, their all-reduce
-begins, while the layers before are still computed (Li and others 2020, "PyTorch Distributed", sections 3.2.2 and 3.2.3).
+begins, while the layers before are still computed (Li and others 2020, "PyTorch
+Distributed", sections 3.2.2 and 3.2.3).
 
 Which bits: with `algorithm` "direct" or "naive" (and with two workers: any) the gradients are, bit for bit, those of
 one worker who runs the parts one after the other, adds up their gradients in this order, and divides by their number.
@@ -90,7 +91,7 @@ class DataParallel(Module):
 
 
 def buckets(parameters, size):
-    """Parameters, last one first, in lists of at most `size` bytes and one dtype; of one parameter where it is larger."""
+    """Parameters, last one first, in lists of at most `size` bytes (or one parameter that is larger) and one dtype."""
     found, used = [], 0
     for p in reversed(parameters):
         if not found or used + p.data.nbytes > size or p.dtype != found[-1][0].dtype:

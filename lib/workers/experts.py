@@ -29,7 +29,7 @@ class MixtureOfExperts(Module):
     top_k * tokens / experts; None: all. The weights of the choices are the softmax over them, with top_k=1 the softmax
     over all experts, so that the router learns.
 
-    After each call: `dropped`, choices of this worker's tokens that were left out; `load`, how many went to each expert;
+    After each call: `dropped`, choices of this worker's tokens that were left out; `load`, how many chose each expert;
     `balance`, the auxiliary loss of Switch Transformers (section 2.2), a Tensor: 1 where all experts get alike.
     """
 

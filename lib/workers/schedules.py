@@ -187,7 +187,7 @@ def timeline(orders, seconds=None, latency=0):
 
 
 def peak_activations(orders):
-    """[the largest number of passes whose activations a worker keeps at a time]: from F to B, or to W where it has W."""
+    """For each worker: the largest number of passes whose activations it keeps at a time, from F to B (or to W)."""
     peaks = []
     for order in orders:
         last = "W" if any(one.kind == "W" for one in order) else "B"

@@ -1,7 +1,7 @@
 """Asynchronous training: a parameter server, workers that do not wait for each other, and a bound on how far they part.
 
     server = ParameterServer(model.parameters(), optimizer, workers=4, bound=2)
-    trace = simulate(server, gradient, seconds, updates=200)   # the same in each run: events in the order of their times
+    trace = simulate(server, gradient, seconds, updates=200)   # the same in each run: by the order of times
     work(server, worker, gradient)                             # the loop of a worker for real: a thread, or a process
 
 A worker pulls the weights, computes a gradient, and pushes it; the server steps at once. Meanwhile others have stepped,

@@ -143,7 +143,7 @@ def cross_entropy(logits, target, group):
 
 
 class ParallelEmbedding(Module):
-    """The rows of an Embedding that are this worker's. words: numbers of the whole table; returns their rows, on all."""
+    """This worker's rows of an Embedding. words: numbers of rows of the whole table; returns these rows, on all."""
 
     def __init__(self, embedding, group):
         rows = group.part(embedding.weight.shape[0])
