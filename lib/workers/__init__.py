@@ -7,9 +7,12 @@
 
     threads.run(work, size=4)           # four times [6. 6. 6. 6.]
 
-- `group`: one worker's view of its group: rank, size, send, receive and all collectives
-- `collectives`: the collectives, written once on send and receive: to a root, tree, ring, halving, direct
-- `threads`: workers that are threads of this process: for tests, pages and pictures
+Its files, in reading order:
+
+group.py        one worker's view of its group: rank, size, send, receive and all collectives
+collectives.py  the collectives, written once on send and receive: naive, tree, ring, halving, direct
+threads.py      workers that are threads of this process: for tests, pages and pictures
+processes.py    workers that are processes and send through shared memory
 """
 
 from .group import Group, GroupError, bounds
