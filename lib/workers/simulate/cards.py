@@ -23,8 +23,8 @@ NCCL = "alpha: NCCL 2.19, src/graph/tuning.cc, hwLat of Ring/Simple; efficiency:
 class GPU:
     """flops: dense bfloat16 on tensor cores, per second; bandwidth: of its memory, bytes/s; memory: bytes.
 
-    kernels: the part of `flops` that matrix products reach, *fitted*, see runs.py; traffic: the part of `bandwidth` that
-    element-wise kernels reach, assumed.
+    kernels: the part of `flops` that matrix products reach, *fitted*, see runs.py; traffic: the part of `bandwidth`
+    that element-wise kernels reach, assumed.
     """
 
     name: str
@@ -37,9 +37,9 @@ class GPU:
 
 
 GPUS = {
-    "a100": GPU("A100 SXM 80 GB", 312e12, 2039e9, 80e9, 0.75, "NVIDIA A100 Tensor Core GPU data sheet, 2021"),
-    "h100": GPU("H100 SXM 80 GB", 989.4e12, 3350e9, 80e9, 0.75, "NVIDIA H100 Tensor Core GPU data sheet, 2023"),
-    "h200": GPU("H200 SXM 141 GB", 989.4e12, 4800e9, 141e9, 0.75, "NVIDIA H200 Tensor Core GPU data sheet, 2024"),
+    "a100": GPU("A100 SXM 80 GB", 312e12, 2039e9, 80e9, 0.722, "NVIDIA A100 Tensor Core GPU data sheet, 2021"),
+    "h100": GPU("H100 SXM 80 GB", 989.4e12, 3350e9, 80e9, 0.584, "NVIDIA H100 Tensor Core GPU data sheet, 2023"),
+    "h200": GPU("H200 SXM 141 GB", 989.4e12, 4800e9, 141e9, 0.584, "NVIDIA H200 Tensor Core GPU data sheet, 2024"),
 }
 LINKS = {
     "nvlink3": Link("NVLink 3", 3.4e-6, 300e9, LINK, f"A100 data sheet: 600 GB/s both ways; {NCCL}"),

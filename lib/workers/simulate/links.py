@@ -16,8 +16,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Link:
-    """alpha: seconds for a message without bytes; beta: bytes/s one way, for each GPU; efficiency: the part of beta that
-    bytes get, protocol apart; source: where the figures come from."""
+    """alpha: seconds for a message without bytes; beta: bytes/s one way, for each GPU; efficiency: the part of beta
+    that bytes get, protocol apart; source: where the figures come from."""
 
     name: str
     alpha: float
@@ -108,7 +108,7 @@ class Group:
     reduce_scatter = all_gather
 
     def all_to_all(self, nbytes):
-        """Seconds if each worker sends nbytes, a part to each of all. What stays in the node goes beside what does not."""
+        """Seconds if each worker sends nbytes, a part to each of all. Both links work at the same time."""
         near = all_to_all(self.inside, nbytes / self.between, self.near)
         far = (self.between - 1) * self.inside * self.far.alpha if self.between > 1 else 0.0
         far += nbytes * (self.between - 1) / self.between / (self.far.beta * self.far.efficiency)

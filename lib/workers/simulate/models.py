@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 @dataclass(frozen=True)
 class Model:
     """A decoder. layers, width (hidden size), heads, sequence, vocabulary; hidden: width of the MLP, None for 4 width;
-    kv_heads: None for as many as heads; gated: three matrices in an MLP instead of two, no biases, no learned positions;
-    experts, active: of a mixture of experts, how many there are and how many a token sees; tied: whether the matrix
-    before the logits is the embedding's; dropout: whether activations keep dropout's masks."""
+    kv_heads: None for as many as heads; gated: three matrices in an MLP, no biases, no learned positions; experts,
+    active: of a mixture of experts, how many there are and how many a token sees; tied: whether the matrix before the
+    logits is the embedding's; dropout: whether activations keep dropout's masks."""
 
     layers: int
     width: int

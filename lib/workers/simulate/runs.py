@@ -3,16 +3,17 @@
 Each row has the seconds of a step, or what they follow from. What a source does not say is in `assumed`. The one number
 that is fitted, GPU.kernels, is fitted on the rows with `fit`, one for each kind of GPU; the others test it.
 
-narayanan2021  "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", tables 1 and 2; microbatch
-               and interleave from examples/sc21/run_table_1.sh of NVIDIA/Megatron-LM. TFLOP/s count the recomputed pass.
-korthikanti2023 "Reducing Activation Recomputation in Large Transformer Models", tables 3 and 5
-jiang2024      "MegaScale", tables 1 and 2, the rows of Megatron-LM
-grattafiori2024 "The Llama 3 Herd of Models", table 4
-nvidia2025dgxc NVIDIA/dgxc-benchmarking: llama3.1/README_405b.md and README_70b.md, nemo_megatron/README_175b.md,
-               nemotron/README_340b.md, grok1/README_314b.md; bfloat16
+narayanan2021    "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", tables 1 and 2;
+                 microbatch and interleave from examples/sc21/run_table_1.sh of NVIDIA/Megatron-LM. Its TFLOP/s count
+                 the recomputed pass.
+korthikanti2023  "Reducing Activation Recomputation in Large Transformer Models", tables 3 and 5
+jiang2024        "MegaScale", tables 1 and 2, the rows of Megatron-LM
+grattafiori2024  "The Llama 3 Herd of Models", table 4
+nvidia2025dgxc   NVIDIA/dgxc-benchmarking: llama3.1/README_405b.md and README_70b.md, nemo_megatron/README_175b.md,
+                 nemotron/README_340b.md, grok1/README_314b.md; bfloat16
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 
 from .cards import cluster
@@ -38,13 +39,9 @@ class Run:
     def simulated(self, kernels=None, rails=True):
         """The Step that the simulator makes of it; kernels: in the place of the card's."""
         machines = cluster(self.gpu, self.gpus, rails=rails)
-        card = machines.gpu
-        if kernels:
-            card = type(card)(**{**vars(card), "kernels": kernels})
-        # whether it fits is no question: it ran
-        return step(
-            self.model, self.grid, machines.but(gpu=type(card)(**{**vars(card), "memory": float("inf")})), self.batch
-        )
+        card = replace(machines.gpu, memory=float("inf"))  # whether it fits is no question: it ran
+        card = replace(card, kernels=kernels) if kernels else card
+        return step(self.model, self.grid, machines.but(gpu=card), self.batch)
 
     def error(self, kernels=None):
         """Simulated seconds over published ones, less 1: above 0 we are too slow."""
@@ -116,58 +113,56 @@ def _korthikanti():
 
 def _jiang():
     model = models["gpt-175b"].but(heads=128, vocabulary=64000)
-    grid = Grid(tensor=8, pipeline=8, interleave=6, zero=1, flash=False, recompute="selective", overlap=("tensor",))
-    for gpus, batch, seconds in ((256, 768, 40.0), (512, 768, 21.2), (768, 768, 15.2), (1024, 768, 11.9),
-                                 (3072, 6144, 29.02), (6144, 6144, 14.78), (8192, 6144, 12.24), (12288, 6144, 8.57)):  # fmt: skip
-        yield Run("jiang2024", f"gpt-175b, batch {batch}", "a100", gpus, model, grid.but(data=gpus // 64), batch, seconds,
-                  assumed="selective recomputation, ZeRO-1, HDR")  # fmt: skip
+    grid = Grid(tensor=8, pipeline=8, interleave=6, flash=False, recompute="selective", overlap=("tensor",))
+    assumed = "selective recomputation, ZeRO-1, HDR"
+    small = [(256, 40.0), (512, 21.2), (768, 15.2), (1024, 11.9)]
+    large = [(3072, 29.02), (6144, 14.78), (8192, 12.24), (12288, 8.57)]
+    for batch, rows in ((768, small), (6144, large)):
+        for gpus, seconds in rows:
+            cut = grid.but(data=gpus // 64)
+            yield Run(
+                "jiang2024", f"gpt-175b, batch {batch}", "a100", gpus, model, cut, batch, seconds, assumed=assumed
+            )
 
 
 def _grattafiori():
     """Seconds from TFLOP/s for each GPU; the operations of attention counted as the causal mask leaves them."""
-    for gpus, context, data, sequence, tflops in (
-        (8192, 1, 64, 8192, 430),
-        (16384, 1, 128, 8192, 400),
-        (16384, 16, 8, 131072, 380),
-    ):
-        model = models["llama3-405b"].but(sequence=sequence)
-        batch = data * {64: 32, 128: 16, 8: 16}[data]
-        grid = Grid(tensor=8, pipeline=16, context=context, data=data, interleave=8, overlap=("data", "pipeline"))
+    rows = [(8192, 1, 64, 8192, 32, 430), (16384, 1, 128, 8192, 16, 400), (16384, 16, 8, 131072, 16, 380)]
+    grid = Grid(tensor=8, pipeline=16, interleave=8, overlap=("data", "pipeline"))
+    assumed = "interleave 8, causal operations counted"
+    for gpus, context, data, sequence, each, tflops in rows:
+        model, batch = models["llama3-405b"].but(sequence=sequence), data * each
         masked = model.flops_per_token - 6 * model.layers * model.width * sequence
         seconds = batch * sequence * masked / gpus / (tflops * 1e12)
-        yield Run("grattafiori2024", f"llama3-405b, {sequence // 1024}k tokens", "h100", gpus, model, grid, batch, seconds,
-                  assumed="interleave 8, causal operations counted")  # fmt: skip
+        name, cut = f"llama3-405b, {sequence // 1024}k tokens", grid.but(context=context, data=data)
+        yield Run("grattafiori2024", name, "h100", gpus, model, cut, batch, seconds, assumed=assumed)
 
 
 def _dgxc():
-    every = ("tensor", "gemm", "data", "pipeline")
-    model = models["llama3-405b"]
-    grid = Grid(tensor=8, context=2, overlap=every)
-    for gpus, layers, p, batch, seconds in ((32, 7, 1, 126, 8.85), (96, 21, 3, 126, 8.75), (192, 42, 3, 252, 16.93),
-                                            (576, 126, 9, 252, 17.20), (1152, 126, 9, 504, 17.52), (2304, 126, 9, 1008, 17.62)):  # fmt: skip
-        v = 7 if p > 1 else 1
-        yield Run("nvidia2025dgxc", f"llama3-405b, {layers} layers", "h100", gpus, model.but(layers=layers),
-                  grid.but(pipeline=p, interleave=v, data=gpus // (16 * p)), batch, seconds, gpus in (96, 1152))  # fmt: skip
-    grid = Grid(tensor=4, pipeline=4, context=2, interleave=5, overlap=every)
+    """As gpt3_175b_hydra.yaml of that repository has it: gradients travel in bfloat16, all messages overlap."""
+
+    def run(name, model, grid, batch, gpus, seconds, fit=False):
+        return Run("nvidia2025dgxc", name, "h100", gpus, model, grid, batch, seconds, fit, "other models as the 175b")
+
+    every = Grid(overlap=("tensor", "gemm", "data", "pipeline"), gradient_bytes=2)
+    rows = [(32, 7, 1, 126, 8.85), (96, 21, 3, 126, 8.75), (192, 42, 3, 252, 16.93)]
+    rows += [(576, 126, 9, 252, 17.20), (1152, 126, 9, 504, 17.52), (2304, 126, 9, 1008, 17.62)]
+    for gpus, layers, p, batch, seconds in rows:
+        model = models["llama3-405b"].but(layers=layers)
+        grid = every.but(tensor=8, context=2, pipeline=p, interleave=7 if p > 1 else 1, data=gpus // (16 * p))
+        yield run(f"llama3-405b, {layers} layers", model, grid, batch, gpus, seconds, gpus in (96, 1152))
     for gpus, seconds in ((64, 14.72), (256, 14.8), (1024, 14.92), (2048, 14.98)):
-        yield Run("nvidia2025dgxc", "llama3-70b", "h100", gpus, models["llama3-70b"], grid.but(data=gpus // 32), 2 * gpus,
-                  seconds, gpus == 256)  # fmt: skip
-    grid = Grid(tensor=4, pipeline=8, interleave=12, overlap=every)
+        grid = every.but(tensor=4, pipeline=4, context=2, interleave=5, data=gpus // 32)
+        yield run("llama3-70b", models["llama3-70b"], grid, 2 * gpus, gpus, seconds, gpus == 256)
     for gpus, seconds in ((128, 8.309), (512, 8.42), (2048, 8.49)):
-        yield Run("nvidia2025dgxc", "gpt-175b", "h100", gpus, models["gpt-175b"].but(dropout=False), grid.but(data=gpus // 32),
-                  2 * gpus, seconds, gpus == 512)  # fmt: skip
-    grid = Grid(tensor=8, pipeline=8, interleave=12, overlap=every)
+        grid = every.but(tensor=4, pipeline=8, interleave=12, data=gpus // 32)
+        yield run("gpt-175b", models["gpt-175b"], grid, 2 * gpus, gpus, seconds, gpus == 512)
     for gpus, seconds in ((128, 4.61), (512, 4.7), (2048, 4.84)):
-        yield Run("nvidia2025dgxc", "nemotron4-340b", "h100", gpus, models["nemotron4-340b"], grid.but(data=gpus // 64),
-                  gpus // 4, seconds)  # fmt: skip
-    grid = Grid(tensor=4, expert=8, data=8, overlap=every)
-    for gpus, layers, p, c, data, seconds in (
-        (64, 8, 1, 2, 8, 20.64),
-        (512, 64, 8, 2, 8, 20.83),
-        (2048, 64, 8, 2, 32, 21.09),
-    ):
-        yield Run("nvidia2025dgxc", f"grok-1, {layers} layers", "h100", gpus, models["grok-1"].but(layers=layers),
-                  grid.but(pipeline=p, context=c, data=data, interleave=8 if p > 1 else 1), 128 * data, seconds)  # fmt: skip
+        grid = every.but(tensor=8, pipeline=8, interleave=12, data=gpus // 64)
+        yield run("nemotron4-340b", models["nemotron4-340b"], grid, gpus // 4, gpus, seconds)
+    for gpus, layers, p, data, seconds in ((64, 8, 1, 8, 20.64), (512, 64, 8, 8, 20.83), (2048, 64, 8, 32, 21.09)):
+        grid = every.but(tensor=4, pipeline=p, context=2, data=data, expert=8, interleave=8 if p > 1 else 1)
+        yield run(f"grok-1, {layers} layers", models["grok-1"].but(layers=layers), grid, 128 * data, gpus, seconds)
 
 
 def published():
@@ -181,7 +176,7 @@ def zero3():
 
 
 def fitted(gpu):
-    """The part of a GPU's peak, to three digits, with which the rows to fit are right on average (of the logarithms)."""
+    """The part of a GPU's peak, to three digits, with which the rows to fit are right on average of logarithms."""
     rows = [run for run in published() if run.fit and run.gpu == gpu]
     low, high = 0.3, 1.0
     while high - low > 1e-6:

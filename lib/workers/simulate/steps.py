@@ -148,6 +148,10 @@ def check(model, grid, cluster, batch):
         raise Impossible(f"interleave {grid.interleave} without a pipeline; expected 1.")
     if batch % (d * grid.microbatch):
         raise Impossible(f"data {d} x microbatch {grid.microbatch} does not divide a batch of {batch} sequences.")
+    if grid.interleave > 1 and batch // (d * grid.microbatch) % p:
+        raise Impossible(
+            f"{batch // (d * grid.microbatch)} microbatches for an interleaved pipeline of {p}; expected a multiple."
+        )
     if e > 1 and ((d * c) % e or model.experts % e):
         raise Impossible(f"expert {e} does not divide data x context = {d * c} and {model.experts} experts.")
     if grid.zero not in range(4) or grid.recompute not in ("none", "selective", "full"):
@@ -276,11 +280,13 @@ def _layer(model, grid, cluster):
     swap = 2 * cluster.group(grid.expert, t * grid.context).all_to_all(2 * tokens * model.active * h / outside)
     keys, swap = (keys if grid.context > 1 else 0.0), (swap if grid.expert > 1 else 0.0)
 
-    hidden = matrices if "gemm" in grid.overlap else 0.0
-    forward = _Pass(matrices + core + around, max(both - hidden, both / 8 if hidden else 0), keys, swap)
-    hidden = matrices if {"tensor", "gemm"} & set(grid.overlap) else 0.0
-    backward = _Pass(2 * matrices + (2.5 if grid.flash else 2) * core + 2 * around, max(both - hidden, both / 8 if hidden else 0),
-                     2 * keys, swap)  # fmt: skip
+    def exposed(seconds, hides):
+        """What computing does not hide; the first of 8 pieces cannot be hidden."""
+        return max(seconds - matrices, seconds / 8) if hides & set(grid.overlap) else seconds
+
+    forward = _Pass(matrices + core + around, exposed(both, {"gemm"}), keys, swap)
+    compute = 2 * matrices + (2.5 if grid.flash else 2) * core + 2 * around
+    backward = _Pass(compute, exposed(both, {"tensor", "gemm"}), 2 * keys, swap)
     if grid.recompute == "full":
         backward = backward + forward
     elif grid.recompute == "selective" and not grid.flash:
@@ -321,7 +327,7 @@ def _parts(model, grid, cluster, batch):
 
 
 def _data(model, grid, cluster, micro, seconds, layers):
-    """Seconds in which the replicas' gradients and weights travel, and nothing is computed. seconds: of a microbatch."""
+    """Seconds of gradients and weights between replicas that nothing hides. seconds: of one microbatch's passes."""
     t, c, e = grid.tensor, grid.context, grid.expert
     dense = layers * (model.attention_parameters / t + model.small_parameters) + model.embedding_parameters / t
     experts = layers * model.experts / e * model.expert_parameters / t
@@ -355,8 +361,8 @@ def search(model, cluster, batch, **held):
     """All Steps that are possible, the fastest first. held: fields of a Grid that are given, as zero=1 or tensor=8.
 
     Tried are tensor and context in powers of two, all pipelines that divide the layers, microbatches of 1 to 8, ZeRO 1
-    and (without a pipeline) 3, interleaves, recomputation, experts spread as far as they go. Context beyond 1 only where
-    a sequence has 16,384 tokens or more.
+    and (without a pipeline) 3, interleaves, recomputation, experts spread as far as they go. Context beyond 1 only
+    where a sequence has 16,384 tokens or more.
     """
     unknown = set(held) - {f.name for f in fields(Grid)}
     if unknown:
@@ -367,30 +373,28 @@ def search(model, cluster, batch, **held):
     def among(name, values):
         return (held[name],) if name in held else values
 
-    powers = [1 << k for k in range(15)]
+    powers, found = [1 << k for k in range(15)], []
     tensors = [n for n in powers if n <= cluster.node and not model.heads % n]
     contexts = [n for n in powers if n <= model.sequence // 4096] if model.sequence >= 16384 else [1]
-    pipelines = [
-        n for n in range(1, min(model.layers, cluster.size) + 1) if not model.layers % n or not (model.layers + 2) % n
-    ]
-    others = {k: x for k, x in held.items() if k not in
-              ("tensor", "context", "pipeline", "data", "expert", "zero", "microbatch", "interleave", "recompute")}  # fmt: skip
-    found = []
+    cuts = range(1, min(model.layers, cluster.size) + 1)
+    pipelines = [n for n in cuts if not model.layers % n or not (model.layers + 2) % n]
     for t, c, p in product(among("tensor", tensors), among("context", contexts), among("pipeline", pipelines)):
-        if cluster.size % (t * c * p):
+        d, left = divmod(cluster.size, t * c * p)
+        if left:
             continue
-        for d in among("data", [cluster.size // (t * c * p)]):
-            spread = [n for n in powers if not model.experts % n and not (d * c) % n][-1:] or [1]
-            chunks = [v for v in (1, 2, 3, 4, 6, 8, 12) if p > 1 or v == 1]
-            for e, z, b, v, r in product(
-                among("expert", spread), among("zero", (1,) if p > 1 else (1, 3)), among("microbatch", (1, 2, 4, 8)),
-                among("interleave", chunks), among("recompute", ("none", "full")),
-            ):  # fmt: skip
-                grid = Grid(t, p, d, c, e, z, b, v, r, **others)
-                try:
-                    found.append(step(model, grid, cluster, batch))
-                except Impossible:
-                    continue
+        spread = [n for n in powers if not model.experts % n and not (d * c) % n][-1:] or [1]
+        tried = {
+            "tensor": (t,), "context": (c,), "pipeline": (p,), "data": among("data", (d,)),
+            "expert": among("expert", spread), "zero": among("zero", (1,) if p > 1 else (1, 3)),
+            "microbatch": among("microbatch", (1, 2, 4, 8)), "recompute": among("recompute", ("none", "full")),
+            "interleave": among("interleave", (1, 2, 3, 4, 6, 8, 12) if p > 1 else (1,)),
+        }  # fmt: skip
+        tried |= {name: (value,) for name, value in held.items() if name not in tried}
+        for values in product(*tried.values()):
+            try:
+                found.append(step(model, Grid(**dict(zip(tried, values, strict=True))), cluster, batch))
+            except Impossible:
+                continue
     return sorted(found, key=lambda one: one.time)
 
 
