@@ -302,13 +302,13 @@ def _parts(model, grid, cluster, batch):
     head = 3 * matmul(gpu, tokens, model.vocabulary / t, model.width)
     head += 3 * 4 * tokens * model.vocabulary / t / (gpu.bandwidth * gpu.traffic)  # softmax of float32 logits
 
-    # the slowest stage sets the pace, an average one the length of the bubble
+    # the slowest stage sets the pace; the first microbatch's way through the others is the bubble
     middle, last = _layers(model, grid)
     layer = forward + backward
     stage = layer * middle
     if p == 1 or last * layer.seconds + head > stage.seconds:
         stage = layer * last + _Pass(head)
-    mean = (model.layers * layer.seconds + head) / p
+    others = model.layers * layer.seconds + head - stage.seconds
     far = cluster.group(p, t * grid.context * grid.data)
     hand = far.send(2 * tokens * model.width / t) if p > 1 else 0.0
     sends = 0 if "pipeline" in grid.overlap else 2 * v * micro * hand
@@ -318,7 +318,7 @@ def _parts(model, grid, cluster, batch):
         "context": micro * stage.context,
         "expert": micro * stage.expert,
         "pipeline": sends,
-        "bubble": (p - 1) / v * mean + 2 * (p - 1) * hand,
+        "bubble": max(others, 0.0) / v + 2 * (p - 1) * hand,
     }
     parts["data"] = _data(model, grid, cluster, micro, stage.seconds, middle)
     held = memory(model, grid, batch)["optimizer"]
