@@ -1,0 +1,198 @@
+"""One worker's view of a group of workers.
+
+A `Group` knows its `rank`, the `size` of the group, and a transport that carries arrays between two workers. All else
+is built on that: the collectives (`collectives`) are the same code over threads, processes and MPI. The names are
+MPI's and PyTorch's (MPI: A Message-Passing Interface Standard, 4.1, chapters 3 and 6; `torch.distributed`).
+
+All workers of a group call the same operations in the same order. Each message carries what its sender was doing, so
+that a worker that does something else, or has an array of another shape, is told so instead of getting wrong numbers.
+"""
+
+import concurrent.futures
+
+import numpy as np
+
+from . import collectives
+
+
+class GroupError(RuntimeError):
+    """The group has ended before its work was done. `rank` is the worker at fault, None where none is."""
+
+    def __init__(self, message, rank=None):
+        super().__init__(message)
+        self.rank = rank
+
+
+def bounds(length, size):
+    """Where the parts of `length` elements begin and end among `size` workers: `size + 1` integers. The first
+    `length % size` parts have one element more (as `numpy.array_split` cuts)."""
+    each, more = divmod(length, size)
+    return [rank * each + min(rank, more) for rank in range(size + 1)]
+
+
+class Transport:
+    """What a backend gives: it carries arrays between two workers. Messages of one pair and tag arrive in their order.
+
+    - `post(array, to, tag, what)`: begins to send, and never waits for the receiver; gives a ticket. The array stays
+      as it is until the ticket is finished.
+    - `finish(ticket)`: returns when the array may change again.
+    - `take(source, tag, what, into=None, combine=None)`: the next message from `source`, as a new array; or written
+      into `into`, a C-contiguous array of its shape and dtype; or `combine(into, message, out=into)` of both.
+    - `side()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
+    - `paused()`: a context in which this thread waits for another thread of its worker.
+    """
+
+    def check(self, source, mine, theirs):
+        """Refuses a message that was sent while doing something else."""
+        if mine != theirs:
+            raise GroupError(
+                f"a worker is in {mine}, and got a message of worker {source}, which is in {theirs}. All workers of a "
+                "group call the same operations in the same order, with arrays of one shape and dtype"
+            )
+
+
+class Group:
+    """One worker's view of its group.
+
+    `rank` is this worker's number, 0 to `size` - 1. `bytes_sent` and `messages_sent` count what this worker sent to
+    others of the group, in the group and in its sub-groups. `transport`, `members` (rank in the transport of each of
+    the group) and `tag` are the backend's affair.
+    """
+
+    def __init__(self, rank, size, transport, members=None, tag=(), parent=None):
+        self.rank, self.size = rank, size
+        self.bytes_sent = self.messages_sent = 0
+        self._transport, self._tag, self._parent = transport, tag, parent
+        self._members = list(range(size)) if members is None else members
+        self._splits = 0
+        self._aside = self._pool = None
+
+    def __repr__(self):
+        return f"<worker {self.rank} of {self.size}>"
+
+    # --- two workers ---
+
+    def send(self, array, to, what="send"):
+        """Sends a copy of `array` (any shape, dtype and strides) to worker `to`. May wait until `to` receives: whether
+        it does depends on the backend and the length, so no program may depend on it."""
+        self._transport.finish(self._post(array, to, what))
+
+    def receive(self, source, what="send", into=None, combine=None):
+        """The next array from worker `source`, with its shape and dtype. With `into`, a C-contiguous array, the
+        message is written there; with `combine`, a ufunc of two arguments, `combine(into, message)` is."""
+        self._named(source, "source")
+        return self._transport.take(self._members[source], self._tag, what, into, combine)
+
+    def exchange(self, array, to, source, what="send", into=None, combine=None):
+        """Sends to `to` and receives from `source` at once (MPI's Sendrecv): a ring of workers that all do this never
+        waits for ever. Arguments and result as in `send` and `receive`."""
+        ticket = self._post(array, to, what)
+        got = self.receive(source, what, into, combine)
+        self._transport.finish(ticket)
+        return got
+
+    def _post(self, array, to, what):
+        self._named(to, "to")
+        array = np.asarray(array)
+        if array.dtype.hasobject:
+            raise TypeError(f"workers send arrays of numbers, and this one has dtype {array.dtype}")
+        group = self
+        while group is not None:
+            group.bytes_sent += array.nbytes
+            group.messages_sent += 1
+            group = group._parent
+        return self._transport.post(array, self._members[to], self._tag, what)
+
+    def _named(self, other, name):
+        if not 0 <= other < self.size or other == self.rank:
+            raise ValueError(
+                f"{name}={other}: worker {self.rank} of {self.size} sends to and receives from the others, "
+                f"which have the ranks 0 to {self.size - 1} without {self.rank}"
+            )
+
+    # --- all workers ---
+
+    def all_reduce(self, array, op="sum", algorithm="ring"):
+        """All workers' arrays, combined element by element, on all workers: a new array of the shape and dtype of
+        `array`. `op`: sum, mean, max, min or prod. `algorithm`: a key of `collectives.ALL_REDUCE`, where each says
+        what it sends and in which order it sums."""
+        return collectives.all_reduce(self, array, op, algorithm)
+
+    def reduce_scatter(self, array, op="sum", algorithm="ring"):
+        """This worker's part of the combined arrays: of axis 0, from `bounds(len(array), size)[rank]` on.
+        `algorithm`: ring or direct."""
+        return collectives.reduce_scatter(self, array, op, algorithm)
+
+    def all_gather(self, part, axis=0, algorithm="ring"):
+        """All workers' parts, joined along `axis` in the order of ranks, on all workers. Parts may differ in length
+        along `axis`."""
+        return collectives.all_gather(self, part, axis, algorithm)
+
+    def broadcast(self, array=None, root=0):
+        """Worker `root`'s array on all workers. The others' `array` is not read and may be None."""
+        return collectives.broadcast(self, array, root)
+
+    def all_to_all(self, arrays):
+        """Sends `arrays[r]` to worker r, for all r: `size` arrays of any shapes (an array whose first axis has the
+        length `size` will do). Gives the list of what the workers sent here, in the order of ranks."""
+        return collectives.all_to_all(self, arrays)
+
+    def barrier(self):
+        """Returns when all workers have called it."""
+        collectives.barrier(self)
+
+    def part(self, length):
+        """The slice of `length` elements that is this worker's, as `reduce_scatter` cuts."""
+        cuts = bounds(length, self.size)
+        return slice(cuts[self.rank], cuts[self.rank + 1])
+
+    # --- other groups ---
+
+    def split(self, color, key=None):
+        """The sub-group of all workers that gave the same `color` (an integer from 0 on; None: in no group, and the
+        result is None), in the order of `key` (an integer), then of rank. All workers of the group call it. A grid of
+        r rows and c columns is two splits: `split(rank // c)` and `split(rank % c)`."""
+        if color is not None and color < 0:
+            raise ValueError(f"color={color}: colors are integers from 0 on, or None")
+        mine = np.array([[-1 if color is None else color, self.rank if key is None else key]], np.int64)
+        table = collectives.all_gather(self, mine, what="split")
+        self._splits += 1
+        if color is None:
+            return None
+        ranks = sorted((int(k), r) for r, (c, k) in enumerate(table) if c == color)
+        ranks = [r for _, r in ranks]
+        tag = (*self._tag, self._splits, color)
+        members = [self._members[r] for r in ranks]
+        return Group(ranks.index(self.rank), len(ranks), self._transport, members, tag, self)
+
+    def start_all_reduce(self, array, op="sum", algorithm="ring"):
+        """Begins an `all_reduce` in a thread of its own and returns at once a handle, whose `wait()` gives the result.
+        `array` stays as it is until then. Those begun on one group run one after the other, in the order in which
+        they were begun, which is the same on all workers."""
+        if self._aside is None:
+            self._aside = Group(self.rank, self.size, self._transport.side(), self._members, self._tag, self)
+            self._pool = concurrent.futures.ThreadPoolExecutor(1)
+        return Handle(self._aside, self._pool, (array, op, algorithm))
+
+
+class Handle:
+    """An `all_reduce` under way: `wait()` gives its result, `done()` says whether it is there."""
+
+    def __init__(self, group, pool, arguments):
+        self._transport = group._transport
+        self._transport.begin()
+
+        def work():
+            try:
+                return group.all_reduce(*arguments)
+            finally:
+                self._transport.end()
+
+        self._future = pool.submit(work)
+
+    def done(self):
+        return self._future.done()
+
+    def wait(self):
+        with self._transport.paused(self._future):
+            return self._future.result()

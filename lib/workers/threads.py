@@ -1,0 +1,160 @@
+"""Workers that are threads of this process, which send through mailboxes in memory.
+
+They share Python's interpreter, so they are no faster than one worker: they are for tests, pages and pictures. What
+`processes` only meets as a time that runs out is known here for certain: when all workers wait, the group ends with a
+message that says who waits for whom.
+"""
+
+import collections
+import contextlib
+import threading
+
+import numpy as np
+
+from .group import Group, GroupError, Transport
+
+
+def run(function, size, *args, capacity=None, timeout=None):
+    """Calls `function(group, *args)` in `size` threads and gives the list of their results, in the order of ranks.
+
+    `capacity`: how many messages a sender may be ahead of a receiver before `send` waits (None: any number; 0: `send`
+    waits until the message is taken). `timeout`: seconds after which the group ends. Raises GroupError, which names
+    the worker and what it raised, when a worker fails, when all wait for one another, or when time is up; threads that
+    compute for ever are left behind, since no thread can be ended from outside.
+    """
+    if size < 1:
+        raise ValueError(f"size={size}: a group has at least one worker")
+    post = _Post(size, capacity)
+    results = [None] * size
+
+    def work(rank):
+        try:
+            results[rank] = function(Group(rank, size, _Mailbox(post, rank)), *args)
+        except _Ended:
+            pass
+        except BaseException as error:
+            post.fail(rank, f"worker {rank} of {size} raised {type(error).__name__}: {error}", error)
+        post.returned(rank)
+
+    threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    with post.changed:
+        if not post.changed.wait_for(lambda: len(post.done) == size, timeout):
+            late = sorted(set(range(size)) - post.done)
+            post.fail(late[0], f"time is up after {timeout} s: workers {late} of {size} have not returned")
+    if post.failure:
+        rank, message, error = post.failure
+        raise GroupError(message, rank) from error
+    for thread in threads:
+        thread.join()
+    return results
+
+
+class _Ended(BaseException):
+    """Raised in workers whose group has ended. No `except Exception` of a worker's function holds it back."""
+
+
+class _Post:
+    """The messages under way among all workers. `running` counts threads that are not waiting: at 0 nothing will ever
+    change."""
+
+    def __init__(self, size, capacity):
+        self.size, self.capacity = size, capacity
+        self.changed = threading.Condition()
+        self.boxes = collections.defaultdict(collections.deque)
+        self.sent, self.taken = collections.Counter(), collections.Counter()
+        self.running, self.done, self.failure = size, set(), None
+        self.waiting = {}  # what is waited for -> (rank, said)
+
+    def fail(self, rank, message, error=None):
+        with self.changed:
+            if self.failure is None:
+                self.failure = rank, message, error
+            self.changed.notify_all()
+
+    def returned(self, rank):
+        with self.changed:
+            self.done.add(rank)
+            self._stops()
+            self.changed.notify_all()
+
+    def wait(self, key, rank, said, ready):
+        """Until `ready()`. Whoever makes it so calls `wake(key)`. Called with the lock held."""
+        if not ready() and self.failure is None:
+            self.waiting[key] = rank, said
+            self._stops()
+            self.changed.wait_for(lambda: key not in self.waiting or self.failure)
+        if self.failure:
+            raise _Ended
+
+    def wake(self, key):
+        if self.waiting.pop(key, None):
+            self.running += 1
+            self.changed.notify_all()
+
+    def _stops(self):
+        self.running -= 1
+        if self.running == 0 and self.waiting:
+            who = "; ".join(f"worker {rank} {said}" for rank, said in sorted(self.waiting.values()))
+            gone = f"; {sorted(self.done)} have returned" if self.done else ""
+            self.fail(None, f"all workers wait for one another (deadlock): {who}{gone}")
+
+
+class _Mailbox(Transport):
+    """One worker's end."""
+
+    def __init__(self, post, rank, lane=0):
+        self.shared, self.rank, self.lane = post, rank, lane
+
+    def post(self, array, to, tag, what):
+        key = (self.rank, to, self.lane, tag)
+        with self.shared.changed:
+            if self.shared.failure:
+                raise _Ended
+            self.shared.boxes[key].append((what, np.array(array, order="C", copy=True)))
+            self.shared.sent[key] += 1
+            self.shared.wake(("message", key))
+            return key, self.shared.sent[key]
+
+    def finish(self, ticket):
+        key, number = ticket
+        shared = self.shared
+        if shared.capacity is None:
+            return
+        with shared.changed:
+            said = f"sends to {key[1]}"
+            shared.wait(("room", key), self.rank, said, lambda: number - shared.taken[key] <= shared.capacity)
+
+    def take(self, source, tag, what, into=None, combine=None):
+        key = (source, self.rank, self.lane, tag)
+        shared = self.shared
+        with shared.changed:
+            shared.wait(("message", key), self.rank, f"receives from {source}", lambda: shared.boxes[key])
+            theirs, message = shared.boxes[key].popleft()
+            shared.taken[key] += 1
+            shared.wake(("room", key))
+        self.check(source, what, theirs)
+        if into is None:
+            return message
+        if combine is None:
+            into[...] = message
+        else:
+            combine(into, message, out=into)
+        return into
+
+    def side(self):
+        return _Mailbox(self.shared, self.rank, self.lane + 1)
+
+    def begin(self):
+        with self.shared.changed:
+            self.shared.running += 1
+
+    def end(self):
+        with self.shared.changed:
+            self.shared.wake(("handle", self.rank, self.lane))
+            self.shared._stops()
+
+    @contextlib.contextmanager
+    def paused(self, future):
+        yield
