@@ -1,5 +1,6 @@
 """Tasks of chapter 14, Many workers: what they send, what they keep, and when they wait."""
 
+from .budget import BUDGET
 from .bytes import BYTES
 from .chunk import CHUNK
 from .experts import EXPERTS
@@ -12,4 +13,4 @@ from .stale import STALE
 from .tensor import TENSOR
 from .zero import ZERO
 
-TASKS = (CHUNK, RING, HALVING, BYTES, LOOPS, STALE, ZERO, TENSOR, PIPELINE, EXPERTS, RESHARD)
+TASKS = (CHUNK, RING, HALVING, BYTES, LOOPS, STALE, ZERO, TENSOR, PIPELINE, EXPERTS, RESHARD, BUDGET)
