@@ -41,12 +41,17 @@ def judge_budget(arguments, result):
     (gpus,) = arguments
     expected = f"a grid for each of {', '.join(JOBS)}, with {gpus} GPUs at most in all"
     if not isinstance(result, dict) or set(result) != set(JOBS):
-        return Slip("type", expected, "Return a dict with these three names; each has a grid, a dict of numbers.", short(result))
+        return Slip(
+            "type", expected, "Return a dict with these three names; each has a grid, a dict of numbers.", short(result)
+        )
     for job, grid in result.items():
         if not isinstance(grid, dict) or not set(grid) <= set(NAMES):
             cause = f"A grid is a dict with some of {', '.join(NAMES)}."
             return Slip("grid", expected, cause, f"{job}: {short(grid)}")
-        wrong = next((name for name in NAMES[:-1] if type(grid.get(name, 1)) is not int or grid.get(name, 1) < (name != "zero")), "")
+        wrong = next(
+            (name for name in NAMES[:-1] if type(grid.get(name, 1)) is not int or grid.get(name, 1) < (name != "zero")),
+            "",
+        )
         if wrong:
             cause = f"{wrong} is a whole number, {'0 to 3' if wrong == 'zero' else 'at least 1'}."
             return Slip("number", expected, cause, f"{job}: {wrong} = {short(grid[wrong])}")

@@ -28,7 +28,8 @@ def asked(workers, millions):
             "in which every worker that has it sends it to one that has not",
             rounds * size,
             {
-                (n - 1) * size: "That is without a tree. In each round worker 0 sends to one other worker: how many rounds are there?",
+                (n - 1)
+                * size: "That is without a tree. In each round worker 0 sends to one other worker: how many rounds are there?",
                 2 * rounds * size: "Half of these are the rounds in which worker 0 receives.",
                 (rounds + 1) * size: f"After {rounds} rounds 2 ** {rounds} workers have it.",
                 rounds * numbers: "These are numbers. A float32 has four bytes.",
@@ -40,7 +41,8 @@ def asked(workers, millions):
             "bytes that a worker sends in a ring all-reduce",
             2 * (n - 1) * (size // n),
             {
-                (n - 1) * (size // n): "That is half of it, the reduce-scatter. Then complete chunks go round once more.",
+                (n - 1)
+                * (size // n): "That is half of it, the reduce-scatter. Then complete chunks go round once more.",
                 2 * (n - 1) * size: "In each step one chunk is sent, the n-th part of the gradient.",
                 2 * size: "Nearly: a chunk need not go round to where it came from. n - 1 steps, twice.",
                 2 * n * (size // n): "n - 1 steps, twice: a chunk need not go round to where it came from.",
@@ -74,7 +76,10 @@ def asked(workers, millions):
             "float32, and ends with those of all",
             (n - 1) * size,
             {
-                (n - 1) * (size // n): f"Here each worker begins with all of {millions} Mi numbers: the result is {n} times as long.",
+                (n - 1)
+                * (
+                    size // n
+                ): f"Here each worker begins with all of {millions} Mi numbers: the result is {n} times as long.",
                 n * size: "Its last message would be what the next worker began with.",
                 size: "That is one step. What came is passed on, too.",
                 (n - 1) * numbers: "These are numbers. A float32 has four bytes.",

@@ -42,7 +42,9 @@ def judge_chunk(arguments, result):
                 "every worker once. Which chunk came to it?"
             )
             got = f"the fullest chunk of worker {rank} has the numbers of {len(most)}"
-            return Slip("lacking", f"after {n - 1} steps a chunk in each worker with the numbers of all {n}", cause, got)
+            return Slip(
+                "lacking", f"after {n - 1} steps a chunk in each worker with the numbers of all {n}", cause, got
+            )
     return None
 
 

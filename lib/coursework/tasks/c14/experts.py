@@ -45,12 +45,16 @@ def judge_experts(arguments, result):
         cause = f"Expert {choice[t]} was full when token {t} came: it has no slot, and its place is -1."
         return Slip("full", wanted, cause, got)
     if p[t] == places[t] % capacity:
-        return Slip("of-expert", wanted, "This is the slot within its expert. Slots are counted through all experts.", got)
+        return Slip(
+            "of-expert", wanted, "This is the slot within its expert. Slots are counted through all experts.", got
+        )
     if p[t] == places[t] % capacity * experts + choice[t]:
         cause = "slots has a row for each expert: those of expert e begin at e * capacity."
         return Slip("turned", wanted, cause, got)
     if p[t] == -1:
-        return Slip("lost", wanted, f"Token {t} has a slot, slots[{places[t] // capacity}, {places[t] % capacity}].", got)
+        return Slip(
+            "lost", wanted, f"Token {t} has a slot, slots[{places[t] // capacity}, {places[t] % capacity}].", got
+        )
     return Slip("places", wanted, "slots.reshape(-1)[place] is the token whose place it is.", got)
 
 
@@ -70,10 +74,14 @@ def _wrong_slots(s, slots, choice, capacity):
         cause = f"{len(came)} tokens come to expert {e}, which has {capacity} slots: the first of them have one, and nobody else's is overwritten."
         return Slip("over", wanted, cause, got)
     if set(row) - {-1} == set(came[:capacity].tolist()):
-        return Slip("order", wanted, "Within an expert tokens stand in the order in which they came, without gaps.", got)
+        return Slip(
+            "order", wanted, "Within an expert tokens stand in the order in which they came, without gaps.", got
+        )
     if 0 <= s[e, k] < len(choice) and s[e, k] == int(s[e, k]) and choice[int(s[e, k])] != e:
         return Slip("another", wanted, f"Token {s[e, k]:g} goes to expert {choice[int(s[e, k])]}.", got)
-    return Slip("slots", wanted, f"The tokens of expert {e} are {came[:6].tolist()}{' ...' if came.size > 6 else ''}.", got)
+    return Slip(
+        "slots", wanted, f"The tokens of expert {e} are {came[:6].tolist()}{' ...' if came.size > 6 else ''}.", got
+    )
 
 
 def _shown(x):
@@ -105,7 +113,7 @@ EXPERTS = FunctionTask(
         Case("2,000 tokens, 16 experts, 150 slots", tokens(2000, 16, 150, 1.3)),
     ),
     advice={
-        "raised-IndexError": "Is a token stored although its expert has no slot left? Compare with the capacity before you store.",
+        "raised-IndexError": "Is a token stored although its expert has no slot left? Compare with the capacity before you store."
     },
     hints=(
         "A token comes, and knows its expert. What must you know of this expert to choose the slot?",

@@ -66,7 +66,9 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
         brought = [np.split(part, n)[k] for part in parts]
         counts = addends(got[0], [part[0] for part in brought])
         if counts and np.array_equal(got, sum(c * part for c, part in zip(counts, brought, strict=True))):
-            cause = f"This is of chunk {k}: {whose(counts)}. Does what a worker sends hold all that it has added up so far?"
+            cause = (
+                f"This is of chunk {k}: {whose(counts)}. Does what a worker sends hold all that it has added up so far?"
+            )
             return Slip("missing", expected, cause, said)
     cause = (
         "No sum of what the workers have in one chunk is this. Are the half that is sent and the half that comes of the same "

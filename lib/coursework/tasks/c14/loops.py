@@ -95,7 +95,9 @@ def judge_loop(arguments, result):
     if np.allclose(found, right, rtol=1e-9, atol=1e-9):
         return None
     if not np.allclose(found, found[0]):
-        return Slip("start", expected, "", f"worker 0 has {_shown(found[0])}, worker {len(found) - 1} {_shown(found[-1])}")
+        return Slip(
+            "start", expected, "", f"worker 0 has {_shown(found[0])}, worker {len(found) - 1} {_shown(found[-1])}"
+        )
     got = f"{_shown(found[0])} in each worker"
     for kind, other in (("divide", first), ("ragged", second), ("batch", third), ("late", sixth)):
         if np.allclose(found, _without_threads(other, *arguments)):
@@ -147,10 +149,7 @@ LOOP = ScenarioTask(
     hints=("", "", ""),
     scenario=play_loop,
     judge=judge_loop,
-    cases=(
-        Case("4 workers, batches of 8 rows", trained(4, 8)),
-        Case("4 workers, batches of 10 rows", trained(4, 10)),
-    ),
+    cases=(Case("4 workers, batches of 8 rows", trained(4, 8)), Case("4 workers, batches of 10 rows", trained(4, 10))),
 )
 
 LOOPS = DetectiveTask(

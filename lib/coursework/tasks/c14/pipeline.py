@@ -38,7 +38,9 @@ def held(lane):
 def _came_to(played):
     """(ms at the end, activations that do not fit)."""
     stages = timeline(_issued(played))
-    return max(lane[-1][3] for lane in stages), sum(max(0, held(lane) - fits) for lane, fits in zip(stages, FITS, strict=True))
+    return max(lane[-1][3] for lane in stages), sum(
+        max(0, held(lane) - fits) for lane, fits in zip(stages, FITS, strict=True)
+    )
 
 
 def _issued(played):
@@ -110,8 +112,12 @@ PIPELINE = PipelineTask(
     steps_shown=False,
     more="less is possible",
     slips={
-        -(2 * LEAST): "Nothing overlaps: a micro-batch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
-        -(LEAST + 6 * EACH): "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
+        -(
+            2 * LEAST
+        ): "Nothing overlaps: a micro-batch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
+        -(
+            LEAST + 6 * EACH
+        ): "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
         "do the backward pass of A, and what does that free?",
     },
     otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued earlier? And where a stage "

@@ -39,17 +39,25 @@ def judge_reads(arguments, result):
         if not 0 <= file < old:
             return Slip("file", f"a file from 0 to {old - 1}", f"{old} workers wrote: which file has number {at}?", got)
         if not 0 <= first < last:
-            cause = "An entry reads at least one number: leave out what is empty. `first` and `last` count within the file."
+            cause = (
+                "An entry reads at least one number: leave out what is empty. `first` and `last` count within the file."
+            )
             return Slip("empty", expected, cause, got)
         if last > here:
             cause = f"A file has {here} numbers. Do `first` and `last` count within the file, and does an entry end where its file does?"
             return Slip("outside", f"first and last from 0 to {here}", cause, got)
         if file * here + last > length:
-            cause = f"Number {length - 1} is the last one. What is behind it in the last file is padding, and is not read."
+            cause = (
+                f"Number {length - 1} is the last one. What is behind it in the last file is padding, and is not read."
+            )
             return Slip("padding", expected, cause, got)
         if file * here + first != at:
             where = f"This entry begins with number {file * here + first}; number {at} is next."
-            cause = where if at > begin else f"{where} Worker {rank} of {new} begins with number {at}: each has {there}, the last one what is left."
+            cause = (
+                where
+                if at > begin
+                else f"{where} Worker {rank} of {new} begins with number {at}: each has {there}, the last one what is left."
+            )
             return Slip("begin", expected, cause, got)
         at = file * here + last
         if at > end:

@@ -65,12 +65,16 @@ def _wrong_sum(rank, n, got, right, parts, expected):
     words = f"In place {place} is {whose(counts)}. "
     if max(counts) > 1:
         cause = (
-            words + "A chunk that is complete is only copied, not added again; and what came is added to the worker's own "
+            words
+            + "A chunk that is complete is only copied, not added again; and what came is added to the worker's own "
             "numbers, not to a sum that holds them already."
         )
         return Slip("twice", expected, cause, said)
     if bad.size < got.size:
-        cause = words + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes round."
+        cause = (
+            words
+            + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes round."
+        )
         return Slip("some", expected, cause, said)
     return Slip("missing", expected, words + "A chunk is complete after n - 1 steps, one for each other worker.", said)
 
@@ -105,7 +109,7 @@ RING = ThreadTask(
     ),
     advice={
         "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and all wait "
-        "for ever: some have to receive first. And does each worker send as often as the one after it receives?",
+        "for ever: some have to receive first. And does each worker send as often as the one after it receives?"
     },
     budget=Budget(
         points=1,

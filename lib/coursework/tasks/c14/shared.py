@@ -77,7 +77,9 @@ def exchanges(n):
     def of(rank):
         def exchange(partner, data):
             if type(partner) is bool or partner not in range(n) or partner == rank:
-                raise ValueError(f"worker {rank} cannot exchange with {partner}: partners are 0 to {n - 1}, and not itself")
+                raise ValueError(
+                    f"worker {rank} cannot exchange with {partner}: partners are 0 to {n - 1}, and not itself"
+                )
             sent_by[rank][int(partner)].put(own_copy(data))
             return sent_by[int(partner)][rank].get()
 

@@ -34,14 +34,7 @@ def judge_stale(arguments, result):
 
 
 DESCENT = FunctionTask(
-    id="14-descent",
-    title="",
-    objective="",
-    points=2,
-    minutes=12,
-    hints=("", "", ""),
-    judge=judge_stale,
-    cases=(),
+    id="14-descent", title="", objective="", points=2, minutes=12, hints=("", "", ""), judge=judge_stale, cases=()
 )
 
 

@@ -90,7 +90,9 @@ def _wrong(name, rank, got, expected, parts, arguments):
         ]  # fmt: skip
     elif name in ("grad_x", "grad_w1"):
         whole, mine = sum(no_mask[name]), no_mask[name][rank]
-        cause = "Where ReLU gave 0 it passes no gradient on: multiply by the hidden features that are above 0, before `w1`."
+        cause = (
+            "Where ReLU gave 0 it passes no gradient on: multiply by the hidden features that are above 0, before `w1`."
+        )
         known += [("no-mask", whole, cause), ("no-mask", mine, cause)]
     if name in ("grad_w1", "grad_w2", "grad_b2"):
         cause = (

@@ -16,8 +16,10 @@ def asked(billions, workers):
             float(16 * p),
             {
                 4 * p: "Weights and gradients. Adam keeps its own weights in float32, and two averages.",
-                12 * p: "Those are the optimiser's, or all but one part. Weights, gradients, and three arrays of float32.",
-                8 * p: "Count again: 2 bytes for a weight, 2 for its gradient, 4 for each of the optimiser's three numbers.",
+                12
+                * p: "Those are the optimiser's, or all but one part. Weights, gradients, and three arrays of float32.",
+                8
+                * p: "Count again: 2 bytes for a weight, 2 for its gradient, 4 for each of the optimiser's three numbers.",
                 14 * p: "One of the two is missing: the weight in bfloat16, or its gradient.",
                 20 * p: "Weights and gradients are bfloat16: two bytes each.",
             },
@@ -59,7 +61,10 @@ def asked(billions, workers):
             "backward, the gradients are reduced and scattered in bfloat16, all by rings",
             6 * p * (n - 1) / n,
             {
-                4 * p * (n - 1) / n: "That is an all-reduce, what stages 0 to 2 send. Here the weights are gathered twice.",
+                4
+                * p
+                * (n - 1)
+                / n: "That is an all-reduce, what stages 0 to 2 send. Here the weights are gathered twice.",
                 3 * p * (n - 1) / n: "A bfloat16 has two bytes.",
                 2 * p * (n - 1) / n: "That is one of the three.",
                 6 * p: "Nearly: in a ring a worker's last part is not sent, n - 1 of n parts are.",
