@@ -88,6 +88,24 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Real:
+    """A number from `low` to `high`, read as a float."""
+
+    low: float
+    high: float
+
+    @property
+    def words(self):
+        return f"a number from {self.low:g} to {self.high:g}"
+
+    def read(self, value):
+        value = number(value)
+        if not self.low <= value <= self.high:
+            raise Refused(_written(value))
+        return float(value)
+
+
+@dataclass(frozen=True)
 class Numbers:
     """A list or array of `least` to `most` numbers from `low` to `high`; read as a NumPy array of `dtype`."""
 

@@ -70,6 +70,10 @@ class ScheduleTask(Task):
     at_the_end: Callable | None = None  # (played) -> what came out, in words
     otherwise: str = "Look at the table: which thread would you stop, and where, so that it does more harm later?"
 
+    @property
+    def many(self):
+        return self.who + ("es" if self.who.endswith("ch") else "s")
+
     def failures(self):
         return ("type", "unknown-thread", "impossible", "too-many-steps")
 
@@ -79,7 +83,7 @@ class ScheduleTask(Task):
             played = self.play(steps)
         except ValueError as error:
             cause = self.advice.get("unknown-thread", f"Name a {self.who} for every step, as the statement writes it.")
-            facts = (("it said", str(error).replace("the threads are", f"the {self.who}s are")),)
+            facts = (("it said", str(error).replace("the threads are", f"the {self.many} are")),)
             raise Failed(Failure("unknown-thread", f"A step names no {self.who}", facts, cause)) from None
         picture = {}
         if self.steps_shown and len(played.table):
@@ -163,7 +167,7 @@ class ScheduleTask(Task):
 
     def _no_schedule(self, got):
         names = list(self.program.threads)
-        facts = (("expected", f'the names of {self.who}s, as in "{"".join((names * 2)[:4])}"'), ("got", got[:120]))
+        facts = (("expected", f'the names of {self.many}, as in "{"".join((names * 2)[:4])}"'), ("got", got[:120]))
         cause = self.advice.get("type", "Write a string with one letter for each step.")
         return Failed(Failure("type", "This is no schedule", facts, cause))
 

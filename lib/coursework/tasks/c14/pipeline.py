@@ -1,0 +1,137 @@
+"""14-pipeline: Be the scheduler of a pipeline."""
+
+import functools
+from typing import ClassVar
+
+from cpulab.explore import Program
+
+from ...definition import Section
+from ...kinds.schedule import ScheduleTask
+from .shared import CUTTING
+
+STAGES, BATCHES, FORWARD, BACKWARD = 3, "ABCD", 1, 2  # ms
+LEAST = (len(BATCHES) + STAGES - 1) * (FORWARD + BACKWARD)  # the busiest stage's work, and the way there and back
+FITS = tuple(STAGES - stage for stage in range(STAGES))  # activations that fit in the memory of a stage
+EACH = 100  # of a score: one activation too many counts more than any time
+
+
+def timeline(issued):
+    """[[(name, forward?, begin, end), ...] of each stage] of work in the order in which it was issued; ms."""
+    stages, ready = [[] for _ in range(STAGES)], {}
+    for name, forward, stage in issued:
+        begin = max(stages[stage][-1][3] if stages[stage] else 0, ready.get(name, 0))
+        ready[name] = begin + (FORWARD if forward else BACKWARD)
+        stages[stage].append((name, forward, begin, ready[name]))
+    return stages
+
+
+def held(lane):
+    """The most activations that a stage keeps at once: from the begin of a forward pass to the end of its backward pass."""
+    now = most = 0
+    for _, forward, _, _ in lane:
+        now += 1 if forward else 0
+        most = max(most, now)
+        now -= 0 if forward else 1
+    return most
+
+
+def _came_to(played):
+    """(ms at the end, activations that do not fit)."""
+    stages = timeline(_issued(played))
+    return max(lane[-1][3] for lane in stages), sum(
+        max(0, held(lane) - fits) for lane, fits in zip(stages, FITS, strict=True)
+    )
+
+
+def _issued(played):
+    return [(text[0], text[1] == "f", int(text[2])) for text in played.state["issued"]]
+
+
+def score(played):
+    end, over = _came_to(played)
+    return -(end + EACH * over)
+
+
+def in_words(score):
+    """A score in words."""
+    over, end = divmod(-score, EACH)
+    many = f", with {over} activation{'s' if over > 1 else ''} more than fit" if over else ""
+    return f"All has ended after {end} ms{many}"
+
+
+def bars(played):
+    """A bar for each stage, a letter for each ms, small for a backward pass; a dot where it waits."""
+    rows = []
+    for stage, lane in enumerate(timeline(_issued(played))):
+        bar = ""
+        for name, forward, begin, end in lane:
+            bar = bar.ljust(begin, ".") + (name if forward else name.lower()) * (end - begin)
+        rows.append(f"stage {stage} `{bar}` keeps {held(lane)} of {FITS[stage]}")
+    return "; ".join(rows)
+
+
+class PipelineTask(ScheduleTask):
+    """The best is known: no schedule can end before LEAST, and one of them is one forward, one backward."""
+
+    proof: ClassVar[str] = (
+        f"a stage works for {len(BATCHES) * (FORWARD + BACKWARD)} ms, and the first and the last micro-batch are "
+        f"{(STAGES - 1) * (FORWARD + BACKWARD)} ms on their way to it and from it."
+    )
+
+    @functools.cached_property
+    def most(self):
+        return -LEAST, (), 0, True
+
+
+PIPELINE = PipelineTask(
+    id="14-pipeline",
+    section=Section("14.3", CUTTING, "One forward, one backward"),
+    title="Be the scheduler of a pipeline",
+    objective="Choose the order of the passes of a pipeline so that its bubble is smallest and its activations fit",
+    points=3,
+    minutes=20,
+    program=Program(
+        """
+        issued = []
+
+
+        def micro_batch(name):
+            issued.append(name + "f0")
+            issued.append(name + "f1")
+            issued.append(name + "f2")
+            issued.append(name + "b2")
+            issued.append(name + "b1")
+            issued.append(name + "b0")
+        """,
+        **{name: ("micro_batch", name) for name in BATCHES},
+    ),
+    who="micro-batch",
+    score=score,
+    shown={-(end + EACH * over): in_words(-(end + EACH * over)) for end in range(EACH) for over in range(20)},
+    at_the_end=bars,
+    steps_shown=False,
+    more="less is possible",
+    slips={
+        -(
+            2 * LEAST
+        ): "Nothing overlaps: a micro-batch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
+        -(
+            LEAST + 6 * EACH
+        ): "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
+        "do the backward pass of A, and what does that free?",
+    },
+    otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued earlier? And where a stage "
+    "keeps more than fits, which backward pass should come before the next forward pass?",
+    advice={
+        "unknown-thread": "The micro-batches are A, B, C and D. A step issues the next pass of its micro-batch.",
+        "impossible": "A micro-batch has six passes: three forward, three backward. One that has issued them all cannot be named again.",
+        "type": 'Write a string with one letter for each step, as "AAAAAABBBBBB".',
+    },
+    hints=(
+        "How long does a stage work in all? Which waiting can no order avoid, before its first pass and behind its last?",
+        "The last stage does a backward pass right after each forward pass. Stage 1 does two forward passes first, stage 0 three; then each "
+        "does one backward, one forward, in turns.",
+        "Write down the eight passes of each stage in that order. Then issue them: name a micro-batch only when its next pass is the next "
+        "in the row of its stage. It begins with A three times, B twice ...",
+    ),
+)

@@ -1,0 +1,130 @@
+"""14-ring: A ring of workers adds up."""
+
+import numpy as np
+
+from ...checking import short
+from ...definition import Budget, Case, Section, Slip
+from ...events import Events, Played
+from ...kinds.thread import ThreadTask
+from .shared import COLLECTIVES, addends, at_once, links, whose
+
+
+def play_ring(all_reduce, parts):
+    """Each of len(parts) workers calls `all_reduce` with its own part."""
+    n, events, sent = len(parts), Events(), [0] * len(parts)
+    ends = links(n)
+
+    def work(rank):
+        send, receive = ends[rank]
+
+        def counted(data):
+            sent[rank] += np.size(data)
+            send(data)
+
+        return all_reduce(rank, n, parts[rank].copy(), counted, receive)
+
+    found = at_once(n, work)
+    events.add("numbers that a worker sends", max(sent))
+    return Played({"found": found, "sent": sent}, events.counts())
+
+
+def judge_ring(arguments, result):
+    (parts,), found = arguments, result["found"]
+    right, n = sum(parts), len(parts)
+    for rank, got in enumerate(found):
+        expected = f"worker {rank}: {_shown(right)}"
+        if not isinstance(got, np.ndarray) or got.shape != right.shape:
+            said = f"shape {got.shape}" if isinstance(got, np.ndarray) else short(got)
+            return Slip("type", expected, f"Each worker returns an array of {right.size} numbers: the sum.", said)
+        if np.allclose(got, right, rtol=1e-9, atol=1e-9):
+            continue
+        return _wrong_sum(rank, n, got, right, parts, expected)
+    least = 2 * (n - 1) * right.size
+    if sum(result["sent"]) < least:
+        cause = "Workers are processes: what one knows comes to another by `send` alone, not through a variable that both see."
+        return Slip("shared", f"at least {least} numbers sent by all workers together", cause, f"{sum(result['sent'])}")
+    return None
+
+
+def _wrong_sum(rank, n, got, right, parts, expected):
+    said = f"worker {rank}: {_shown(got)}"
+    if np.array_equal(got, parts[rank]):
+        cause = "This is the worker's own part: nothing of the others has come into it, or what came was not kept."
+        return Slip("own", expected, cause, said)
+    bad = np.flatnonzero(got != right)
+    if np.allclose(got, right / n):
+        return Slip("mean", expected, "This is the mean. All-reduce adds; who wants a mean divides afterwards.", said)
+    place = int(bad[0])
+    counts = addends(got[place], [part[place] for part in parts])
+    if counts is None:
+        cause = (
+            f"No sum of what the workers brought to place {place} is this number. Was a chunk put, or added, at the "
+            "place of another one? Which chunk arrives is known: the one that the left neighbour sends in this step."
+        )
+        return Slip("place", expected, cause, said)
+    words = f"In place {place} is {whose(counts)}. "
+    if max(counts) > 1:
+        cause = (
+            words
+            + "A chunk that is complete is only copied, not added again; and what came is added to the worker's own "
+            "numbers, not to a sum that holds them already."
+        )
+        return Slip("twice", expected, cause, said)
+    if bad.size < got.size:
+        cause = (
+            words
+            + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes round."
+        )
+        return Slip("some", expected, cause, said)
+    return Slip("missing", expected, words + "A chunk is complete after n - 1 steps, one for each other worker.", said)
+
+
+def _shown(x):
+    return np.array2string(x, threshold=8, max_line_width=200)
+
+
+def brought(n, length):
+    """make(rng) -> a list of n arrays of whole numbers, float64."""
+    return lambda rng: ([rng.integers(-500, 500, length).astype(float) for _ in range(n)],)
+
+
+RING = ThreadTask(
+    id="14-ring",
+    section=Section("14.2", COLLECTIVES, "A ring"),
+    title="A ring of workers adds up",
+    objective="Write a ring all-reduce that sends the fewest numbers and cannot deadlock, whatever the order of the workers",
+    points=4,
+    minutes=30,
+    scenario=play_ring,
+    judge=judge_ring,
+    schedules=4,  # messages alone connect the workers: the order of the threads changes nothing but who waits
+    preemptions=0,
+    stress=2,
+    cases=(
+        Case("2 workers, 4 numbers", brought(2, 4)),
+        Case("3 workers, 6 numbers", brought(3, 6)),
+        Case("4 workers, 10 numbers: chunks of 2 and 3", brought(4, 10)),
+        Case("1 worker", brought(1, 3)),
+        Case("3 workers, 2 numbers: an empty chunk", brought(3, 2)),
+    ),
+    advice={
+        "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and all wait "
+        "for ever: some have to receive first. And does each worker send as often as the one after it receives?"
+    },
+    budget=Budget(
+        points=1,
+        text="each worker sends at most 2 (n - 1) / n of its numbers: 30 of 20, for 4 workers",
+        require={"numbers that a worker sends": 30},
+        over="The sum is right, but whole arrays go round. In each of 2 (n - 1) steps a worker need send only one of n chunks: "
+        "those of the first n - 1 steps complete one chunk in each worker, the others pass complete chunks on.",
+        case=Case("4 workers, 20 numbers", brought(4, 20)),
+    ),
+    hints=(
+        "Which chunk does a worker send in the first step, and which in the next? It is the one that it has just received "
+        "and added to. And who receives before it sends, so that a ring of waiting workers cannot close?",
+        "n - 1 steps: send chunk rank - step, receive chunk rank - step - 1, add it to your own (all modulo n). Then worker "
+        "rank holds the complete chunk rank + 1. In n - 1 more steps send it on, and copy what comes.",
+        "Let worker 0 (or every worker of even rank) send first, and the others receive first: `came = receive()` before "
+        "`send(...)`. What is sent must be what was there before the step: it is another chunk than the one that comes.",
+    ),
+)

@@ -1,0 +1,25 @@
+"""Other numbers for the predictions of chapter 14."""
+
+from ..tasks.c14 import bytes as sent
+from ..tasks.c14 import zero
+from . import Asked, Variants
+
+
+def _asked(of, **numbers):
+    return {name: Asked(*each) for name, each in of(**numbers).items()}
+
+
+VARIANTS = {
+    "14-bytes": Variants(
+        {"workers": 8, "millions": 3},
+        {"workers": (8, 16, 32, 64), "millions": (3, 5, 7, 11, 13)},
+        "there are {workers} workers, with {millions} Mi numbers each.",
+        lambda **numbers: _asked(sent.asked, **numbers),
+    ),
+    "14-zero": Variants(
+        {"billions": 8, "workers": 64},
+        {"billions": (3, 7, 13, 20, 70), "workers": (8, 16, 32, 128, 256)},
+        "the network has {billions} billion parameters, and there are {workers} workers.",
+        lambda **numbers: _asked(zero.asked, **numbers),
+    ),
+}
