@@ -314,14 +314,14 @@ def _max_back(arguments, task, who):
         picture, result = plane_of(source, plane, high, wide), target[plane * high * wide : (plane + 1) * high * wide]
         if not whole:
             result[:] = 0
+        if four:
+            first = (plane * high + down[0, 0]) * wide + across[0, 0]
+            pairs.back_to_plane(source, first, wide, arrived, plane * rows * count, target, rows, count)
+            continue
         for y in range(rows):
-            at = (plane * rows + y) * count
-            if four:
-                first = (plane * high + down[y, 0]) * wide + across[0, 0]
-                pairs.back_to_row(source, first, wide, arrived, at, target, count)
-                continue
             for z in range(count):
                 best[z], places[z] = largest_of(picture, down, across, y, z)
+            at = (plane * rows + y) * count
             for z in range(count):
                 if places[z] >= 0:
                     result[np.uint64(places[z])] += arrived[np.uint64(at + z)]

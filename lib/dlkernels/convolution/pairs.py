@@ -89,30 +89,49 @@ def back_to_pairs(typingctx, line, at, wide, arrived, of, target, count):
 
 
 @inner_njit()
-def largest_of_row(line, at, wide, target, to, count):
-    """As `largest_of_pairs`, for any `count` of LEAST or more."""
+def largest_of_plane(line, at, wide, target, to, rows, count):
+    """target[to:] = the largest pixels of `rows` times `count` windows, the first of which begins at element `at`.
+
+    count: LEAST or more. The choice is outside of the loop over rows, so that nothing but windows is inside.
+    """
     if count >= 8:
-        for z in range(0, count, 8):
-            z = min(z, count - 8)
-            largest_of_pairs(line, at + 2 * z, wide, target, to + z, 8)
+        for _ in range(rows):
+            for z in range(0, count, 8):
+                z = min(z, count - 8)
+                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 8)
+            at, to = at + 2 * wide, to + count
     elif count >= 4:
-        largest_of_pairs(line, at, wide, target, to, 4)
-        largest_of_pairs(line, at + 2 * (count - 4), wide, target, to + count - 4, 4)
+        for _ in range(rows):
+            for z in range(0, count, 4):
+                z = min(z, count - 4)
+                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 4)
+            at, to = at + 2 * wide, to + count
     else:
-        largest_of_pairs(line, at, wide, target, to, 2)
-        largest_of_pairs(line, at + 2 * (count - 2), wide, target, to + count - 2, 2)
+        for _ in range(rows):
+            for z in range(0, count, 2):
+                z = min(z, count - 2)
+                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 2)
+            at, to = at + 2 * wide, to + count
 
 
 @inner_njit()
-def back_to_row(line, at, wide, arrived, of, target, count):
-    """As `back_to_pairs`, for any `count` of LEAST or more."""
+def back_to_plane(line, at, wide, arrived, of, target, rows, count):
+    """What arrives at the windows of `largest_of_plane` goes to their largest pixels in target; the others get 0."""
     if count >= 8:
-        for z in range(0, count, 8):
-            z = min(z, count - 8)
-            back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 8)
+        for _ in range(rows):
+            for z in range(0, count, 8):
+                z = min(z, count - 8)
+                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 8)
+            at, of = at + 2 * wide, of + count
     elif count >= 4:
-        back_to_pairs(line, at, wide, arrived, of, target, 4)
-        back_to_pairs(line, at + 2 * (count - 4), wide, arrived, of + count - 4, target, 4)
+        for _ in range(rows):
+            for z in range(0, count, 4):
+                z = min(z, count - 4)
+                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 4)
+            at, of = at + 2 * wide, of + count
     else:
-        back_to_pairs(line, at, wide, arrived, of, target, 2)
-        back_to_pairs(line, at + 2 * (count - 2), wide, arrived, of + count - 2, target, 2)
+        for _ in range(rows):
+            for z in range(0, count, 2):
+                z = min(z, count - 2)
+                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 2)
+            at, of = at + 2 * wide, of + count

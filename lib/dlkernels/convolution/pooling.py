@@ -161,9 +161,8 @@ def _max_of_some(arguments, task, who):
             picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
             _max_of_plane(picture, line, down, across, result)
             continue
-        for y in range(rows):
-            at = (plane * high + down[y, 0]) * wide + across[0, 0]
-            pairs.largest_of_row(source, at, wide, target, (plane * rows + y) * columns, columns)
+        first = (plane * high + down[0, 0]) * wide + across[0, 0]
+        pairs.largest_of_plane(source, first, wide, target, plane * rows * columns, rows, columns)
 
 
 @cached_njit()
