@@ -160,6 +160,24 @@ def test_pytorch_gives_the_same_gradients_of_poolings(name):
             assert [torch_says.told(gradient)] == case["gradients"], case
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_windows_of_two_by_two_of_every_width(dtype):
+    """They are done some at a time, the last of a row again. From few numbers, so that windows have several largest."""
+    random = np.random.default_rng(5)
+    numbers = np.array([0.0, -0.0, 1, 2, -np.inf, np.inf, np.nan], dtype)
+    for high, wide in [(2 + k % 5, wide) for k, wide in enumerate(range(2, 53))]:
+        x = random.choice(numbers, (3, 2, high, wide), p=[0.2, 0.2, 0.2, 0.2, 0.1, 0.05, 0.05])
+        grad = random.standard_normal((3, 2, high // 2, wide // 2)).astype(dtype)
+        largest, places = dlkernels.max_pool2d_with_indices(x, 2)
+        result = max_pool2d(x, 2)
+        assert np.array_equal(result, largest, equal_nan=True)
+        assert np.array_equal(np.signbit(result), np.signbit(largest))
+        expected = np.zeros((6, high * wide), dtype)
+        np.put_along_axis(expected, places.reshape(6, -1), grad.reshape(6, -1), axis=1)
+        gradient = dlkernels.max_pool2d_backward(grad, x, 2)
+        assert np.array_equal(gradient, expected.reshape(x.shape)), (high, wide)
+
+
 def some_that_are_not_square():
     """Cases with kernels of two different lengths, small enough for a thread-by-thread run."""
     terms = {

@@ -65,6 +65,38 @@ def check(function, a, b, out=None):
     return got
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_few_rows_of_every_layout(dtype):
+    """Both sides of where another way begins: rows, a vector of terms or of columns, and threads."""
+    for m in (1, 2, 3, 4, 5, 8, 9, 16, 17):
+        for k, n in ((7, 9), (8, 8), (16, 17), (31, 50), (64, 100), (515, 333)):
+            a, b = operand((m, k), dtype), operand((k, n), dtype, seed=1)
+            for left in (a, np.asfortranarray(a)):
+                for right in (b, np.asfortranarray(b)):
+                    check(matmul, left, right)
+
+
+def test_few_rows_count_each_term_once():
+    """The last vector of a row or column begins before what is left: an infinity there must not be multiplied again."""
+    for m in (1, 2, 5):
+        a, b = np.ones((m, 21), np.float32), np.ones((21, 21), np.float32)
+        a[:, 14], b[14, 14] = 0.5, np.inf
+        for right in (b, np.asfortranarray(b)):
+            expected = a @ b
+            assert np.array_equal(matmul(a, right), expected)
+            assert np.isinf(expected[:, 14]).all()
+
+
+def test_few_rows_have_the_same_bits_by_any_number_of_threads():
+    for m in (1, 2, 8):
+        a, b = operand((m, 700), np.float32), operand((700, 333), np.float32, seed=1)
+        for right in (b, np.asfortranarray(b)):
+            one, several = np.empty((2, m, 333), np.float32)
+            choose.multiply_contiguous(a, right, one, 1)
+            choose.multiply_contiguous(a, right, several, 3)
+            assert np.array_equal(one, several)
+
+
 # ---- the CPU ladder ----------------------------------------------------------------------------------------
 
 

@@ -29,12 +29,12 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
-from . import backward_implicit, backward_turned, choose, im2col
+from . import backward_implicit, backward_turned, choose, im2col, pairs
 from .cpu import fastest
 from .depthwise_backward import add_gradients
 from .im2col import inside
 from .pictures import no_bias, with_batch
-from .pooling import largest_of, largest_of_four, plane_of, planes, planes_of_task, put, threads_for, two_by_two
+from .pooling import largest_of, plane_of, planes, planes_of_task, put, threads_for, two_by_two
 from .sizes import sizes
 
 CONTRACT = {"contract"}
@@ -302,21 +302,25 @@ def product(a, b):
 
 @inner_njit()
 def _max_back(arguments, task, who):
-    """Some planes. A row of windows: first where the largest stand, without a branch on a pixel, then what arrives goes
-    there. (Unless `best` is written somewhere, the compiler makes branches of it.)"""
+    """Some planes. A row of windows: first where the largest stand, then what arrives goes there; of windows of 2 x 2,
+    both at once."""
     down, across, grad, x, work, found, of_x, each = arguments
     (planes, high, wide), (rows, count), four = x.shape, grad.shape[1:], two_by_two(down, across)
     source, arrived, target = memory(x), memory(grad), memory(of_x)
     best, places = memory(work)[who * found.shape[1] :], found[who]
+    four = four and count >= pairs.LEAST
+    whole = four and 2 * rows == high and 2 * count == wide
     for plane in range(task * each, min((task + 1) * each, planes)):
         picture, result = plane_of(source, plane, high, wide), target[plane * high * wide : (plane + 1) * high * wide]
-        result[:] = 0
+        if not whole:
+            result[:] = 0
+        if four:
+            first = (plane * high + down[0, 0]) * wide + across[0, 0]
+            pairs.back_to_plane(source, first, wide, arrived, plane * rows * count, target, rows, count)
+            continue
         for y in range(rows):
             for z in range(count):
-                if four:
-                    best[z], places[z] = largest_of_four(picture, down[y, 0], across[z, 0])
-                else:
-                    best[z], places[z] = largest_of(picture, down, across, y, z)
+                best[z], places[z] = largest_of(picture, down, across, y, z)
             at = (plane * rows + y) * count
             for z in range(count):
                 if places[z] >= 0:

@@ -17,6 +17,7 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
+from . import pairs
 from .choose import workspace
 
 PLANES, TASKS = 1 << 14, 32  # pixels of a task that is worth handing over, if there are so many tasks
@@ -106,19 +107,6 @@ def largest_of_four(picture, i, j):
     return best, (np.int64(i) + (step >> 1)) * picture.shape[1] + np.int64(j) + (step & 1)
 
 
-@inner_njit()
-def largest_of_pairs(line, at, wide, target, to, count):
-    """As `largest_of_four`, of all windows between the rows at elements `at` and `at + wide`, to target[to:]. There is
-    no branch, and no index of the largest."""
-    top, bottom, result = line[at : at + 2 * count], line[at + wide : at + wide + 2 * count], target[to : to + count]
-    for z in range(count):
-        left, right = np.uint64(2 * z), np.uint64(2 * z + 1)
-        best = top[left]
-        for pixel in (top[right], bottom[left], bottom[right]):
-            best = pixel if (pixel > best) | (pixel != pixel) else best
-        result[z] = best
-
-
 @cached_njit()
 def _max_direct(x, down, across, out):
     for p in range(out.shape[0]):
@@ -165,16 +153,16 @@ def _max_of_plane(picture, line, down, across, result):
 @inner_njit()
 def _max_of_some(arguments, task, who):
     x, work, down, across, out, each = arguments
-    (count, high, wide), (rows, columns), four = x.shape, out.shape[1:], two_by_two(down, across)
+    (count, high, wide), (rows, columns) = x.shape, out.shape[1:]
+    four = columns >= pairs.LEAST and two_by_two(down, across)
     source, target, line = memory(x), memory(out), memory(work)[who * wide : (who + 1) * wide]
     for plane in range(task * each, min((task + 1) * each, count)):
         if not four:
             picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
             _max_of_plane(picture, line, down, across, result)
             continue
-        for y in range(rows):
-            at = (plane * high + down[y, 0]) * wide + across[0, 0]
-            largest_of_pairs(source, at, wide, target, (plane * rows + y) * columns, columns)
+        first = (plane * high + down[0, 0]) * wide + across[0, 0]
+        pairs.largest_of_plane(source, first, wide, target, plane * rows * columns, rows, columns)
 
 
 @cached_njit()

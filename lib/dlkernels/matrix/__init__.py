@@ -12,7 +12,7 @@ reference.py   the specification in NumPy                examples.py   what each
 batch.py       stacks of matrices as products of two     choose.py     which way a product goes
 
 cpu            cpu.py (the ladder of matmul), blocks.py (its last rungs: blocks, packing, a register tile),
-               strassen.py, cpu_transpose.py
+               few.py (few rows), strassen.py, cpu_transpose.py
 cpu, few bits  half.py and int8.py (the ladders), dots.py (dot-product instructions), half_dot.py and int8_dot.py on
                them
 backward, cpu  backward.py (and the linear layer), bias.py (sums over rows, or over pictures)
@@ -160,7 +160,22 @@ def _prepare_matmul_backward(grad, a, b):
     return grad, a, b
 
 
-@operation("linear", reference.linear, examples.LINEAR, by_shape=True)
+def _quick_linear(x, weight, bias, activation, out):
+    """Contiguous arrays that fit; no activation."""
+    if out is None and activation is None and type(x) is ndarray and type(weight) is ndarray and weight.ndim == 2:
+        (outs, ins), dtype = weight.shape, x.dtype
+        if x.size and outs and x.shape[-1] == ins and dtype is weight.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
+            fits = bias is None or (type(bias) is ndarray and bias.dtype is dtype and bias.shape == (outs,))
+            if fits and x.flags.num & weight.flags.num & CONTIGUOUS == CONTIGUOUS:
+                out = empty((*x.shape[:-1], outs), dtype)
+                multiply_contiguous(x.reshape(-1, ins), weight.T, out.reshape(-1, outs))
+                if bias is not None:
+                    out += bias
+                return out
+    return None
+
+
+@operation("linear", reference.linear, examples.LINEAR, quick=_quick_linear, by_shape=True)
 def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     shape = _check_linear(x, weight, bias, activation)
     given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
@@ -302,7 +317,8 @@ def linear(x, weight, bias=None, activation=None, out=None):
     x: (..., in), weight: (out, in), bias: (out,) or None, one dtype, float32 or float64 (on a GPU: float32).
     activation: None or a name, such as "relu" or "gelu". out: (..., out), where to write, or None.
     """
-    return call("linear", x, weight, bias, activation, out)
+    found = _quick_linear(x, weight, bias, activation, out)
+    return call("linear", x, weight, bias, activation, out) if found is None else found
 
 
 def linear_backward(grad, x, weight, bias=None, activation=None):

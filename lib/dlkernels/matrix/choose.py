@@ -2,6 +2,7 @@
 
 matrices                                    one thread                  several
 small, contiguous: as they stand            blocks.matmul_small
+few rows: b as it stands, read once         few.by_columns, few.by_rows
 contiguous, or a transpose: packed          blocks.matmul_serial        blocks.matmul_threads
 any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.matmul_strided_threads
 one matrix times each of a stack of narrow ones             blocks.matmul_beside
@@ -13,10 +14,12 @@ import numpy as np
 
 from .. import team
 from ..simd import vector_bytes, vector_width
-from . import blocks
+from . import blocks, few
 from .blocks import SMALL_ROWS, matmul_small
 
 PARALLEL_FROM = 90**3  # multiply-adds; below, waking the threads costs more than it gains
+READ_FROM = 1 << 17  # elements of the right matrix; the same where there are few rows, and reading is all
+FEW_TERMS = 8  # with fewer, there is less to read than to write
 LONG_PART = 32 * blocks.SMALL  # multiply-adds of a part: about a millisecond
 NARROW = 128  # columns; with more, packing the left matrix for each of a stack is little beside the product
 ONE_VECTOR = vector_width(np.float32)  # elements; enough for float64, too
@@ -97,6 +100,8 @@ def multiply_contiguous(a, b, out, most_threads=None):
     if adds < PARALLEL_FROM and m >= SMALL_ROWS and n >= ONE_VECTOR and not any(turned):
         matmul_small(a, b, out)
         return
+    if m <= few.BY_COLUMNS and _multiply_few(a, b, out, turned, most_threads):
+        return
     a, b = a.T if turned[0] else a, b.T if turned[1] else b
     threads = threads_for(adds, most_threads)
     if threads == 1:
@@ -105,6 +110,22 @@ def multiply_contiguous(a, b, out, most_threads=None):
         parts = parts_for(m, n, adds // (m * n), threads)
         work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
         blocks.matmul_threads(a, b, out, turned, parts, work, each, threads, least_time(adds), team.members())
+
+
+def _multiply_few(a, b, out, turned, most_threads):
+    """`multiply_contiguous` for few rows of a, where it pays not to pack b: whether it did."""
+    (k, n), m, size = b.shape, len(a), vector_width(out.dtype)
+    threads = 1 if k * n < READ_FROM else most_threads or team.size()
+    least = k * n * out.itemsize // 40  # 40 bytes in a nanosecond
+    if turned[1] and not turned[0] and k >= size and (m <= few.BY_COLUMNS_SMALL or m * n * k > blocks.SMALL):
+        each = max(1, n // (4 * threads * few.TOGETHER)) * few.TOGETHER if threads > 1 else n
+        few.by_columns(a, b.T, out, each, threads, least, team.members())
+        return True
+    if not turned[1] and m <= few.BY_ROWS and n >= size and k >= FEW_TERMS:
+        parts = min(2 * threads, n // (4 * size)) if threads > 1 else 1
+        few.by_rows(a.T if turned[0] else a, turned[0], b, out, max(1, parts), threads, least, team.members())
+        return True
+    return False
 
 
 def workspace(dtype, threads=1):
