@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_BITS = 10_000  # of a whole number: Python reads and writes no more than 4300 digits
+MOST_BITS = 1000  # of a whole number: so that float() takes it
 
 
 class Limits(NamedTuple):
@@ -61,7 +61,7 @@ def plain(value, limits=RESULT, keep=lambda array: array):
         if x is None or x is ...:  # an answer that is still open
             return leaf(None)
         if type(x) is int and x.bit_length() > MOST_BITS:
-            raise NotPlain(_at(place) + "a number of thousands of digits")
+            raise NotPlain(_at(place) + f"a whole number of {x.bit_length():,} bits")
         if type(x) in (bool, int, float, str):
             return leaf(x)
         if type(x) is np.ndarray and x.dtype.kind == "U":
@@ -80,6 +80,17 @@ def plain(value, limits=RESULT, keep=lambda array: array):
 
 
 _NUMPY = {"b": bool, "i": int, "u": int, "f": float, "U": str}  # kinds of NumPy's numbers and text
+
+
+def reals(value):
+    """`value` as a float64 array; None where it holds anything but real numbers: text, complex numbers, lists of
+    different lengths. It may hold NaN: a comparison that shall refuse it asks whether a number is near, not whether it
+    is far off."""
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        return None
+    return found.astype(np.float64) if found.dtype.kind in "biuf" else None
 
 
 def _key(key, place):

@@ -16,7 +16,8 @@ from ..outcome import Failed, Failure
 from .arrays import ArrayTask
 
 # What the x-ray finds. A finding's own cure stands in the place of advice.
-WRONG_ACCESS = ("out-of-bounds", "negative-index")  # these make any comparison of results pointless
+WRONG_ACCESS = ("out-of-bounds", "negative-index")
+ENDS = (*WRONG_ACCESS, "lane-not-in-mask")  # these end a run, and make any comparison of results pointless
 FINDINGS = (
     *WRONG_ACCESS,
     "race",
@@ -165,7 +166,7 @@ class KernelTask(ArrayTask):
     def _run(self, answer, case, arguments, require=None):
         """The x-ray's report of a run that is right; raises Failed for any other. Races are told after the result."""
         after, report = attempt(self, case, lambda: answer.xray(case.grid, case.block, arguments, require))
-        self._no_findings(case, report, WRONG_ACCESS + self.tell_first, _exact(case, arguments[self.out]))
+        self._no_findings(case, report, ENDS + self.tell_first, _exact(case, arguments[self.out]))
         try:
             self.compare(case, arguments, after, again=lambda a: answer.xray(case.grid, case.block, a)[0])
         except Failed as failed:

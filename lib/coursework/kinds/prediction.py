@@ -127,11 +127,13 @@ def _slip(question, said, truth):
         return next((text for name, text in question.slips.items() if str(name).lower() == said.strip().lower()), "")
     if said in question.slips or abs(said) > 1e15:
         return question.slips.get(said, "")
-    known = [text for key, text in question.slips.items() if abs(said - key) <= 0.005 * abs(key)]
-    if known and said != int(said):  # 133.33 for 133
-        return known[0]
-    if said != int(said) and isinstance(truth, int) and abs(said - truth) < 1:
-        return f"{_WHOLE} {question.otherwise}"
+    if said != int(said):
+        off = {key: abs(said - key) for key in question.slips}
+        nearest = min(off, key=off.get, default=math.inf)
+        if isinstance(truth, int) and abs(said - truth) < min(1, off.get(nearest, 1)):
+            return f"{_WHOLE} {question.otherwise}"
+        if off and off[nearest] <= 0.005 * abs(nearest):  # 133.33 for 133
+            return question.slips[nearest]
     factor = next((factor for factor in _UNITS if truth and abs(said * factor / truth - 1) < 0.01), None)
     if factor is None:
         return ""

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 
 def coded(x, scale, zero, low, high):
@@ -24,10 +25,8 @@ def _triple(result):
     scale, zero, codes = result
     if any(isinstance(n, bool) or not isinstance(n, int | float | np.integer | np.floating) for n in (scale, zero)):
         return None
-    try:
-        return float(scale), float(zero), np.asarray(codes, np.float64)
-    except (TypeError, ValueError):
-        return None
+    codes = reals(codes)
+    return None if codes is None else (float(scale), float(zero), codes)
 
 
 def judge_affine(arguments, result):
@@ -78,7 +77,7 @@ def _wrong_scale(s, seen, x, low, high, expected):
 
 
 def _wrong_zero(z, scale, zero, low, expected):
-    if z != round(z):
+    if not np.isfinite(z) or z != round(z):
         cause = "The zero point is a code: a whole number. Otherwise 0 is not met exactly."
         return Slip("fraction", expected, cause)
     if z == -zero or z == 2 * low - zero:
@@ -113,7 +112,9 @@ def _wrong_codes(x, q, codes, scale, zero, low, high):
     got = f"code {q[i]:.6g} for {x[i]:.6g}, number {i}"
     wanted = f"code {codes[i]:.0f}"
     free = np.rint(exact[i]) + zero
-    if q[i] != round(q[i]):
+    if np.isnan(q[i]):
+        return Slip("not-finite", wanted, "This is no number. Where was 0 divided by 0, or infinity used?", got)
+    if np.isfinite(q[i]) and q[i] != round(q[i]):
         return Slip("fraction", wanted, "A code is a whole number: round to the nearest.", got)
     if not low <= q[i] <= high and q[i] == free:
         return Slip("clip", wanted, f"Codes end at {low} and {high}: what lies outside gets the last one.", got)
@@ -130,6 +131,8 @@ def _wrong_codes(x, q, codes, scale, zero, low, high):
         return Slip("minus-zero", wanted, "The zero point is added to x / scale, and subtracted on the way back.", got)
     if q[i] == np.rint(np.clip(exact[i], low, high)) + zero:
         return Slip("clip-early", wanted, "Add the zero point first, then clip: codes have ends, not x / scale.", got)
+    if q[i] == np.clip(np.rint(x[i] * scale) + zero, low, high):
+        return Slip("times", wanted, "x was multiplied by the scale. How many steps is it from 0: divide.", got)
     return Slip("codes", wanted, "A code is clip(round(x / scale) + zero, low, high).", got)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 LOSES = 1.5  # times the error of the other range
 
@@ -25,16 +26,16 @@ def both(x, bits):
 def judge_breaks(arguments, result):
     n, bits = arguments
     expected = f"{n} numbers from 0 on: the error of min-max at least {LOSES} times that of the percentile"
-    try:
-        x = np.asarray(result, np.float64).reshape(-1)
-    except (TypeError, ValueError):
+    x = reals(result)
+    if x is None or not x.ndim:
         return Slip("type", expected, "Return numbers: a list, or an array of one dimension.")
+    x = x.reshape(-1)
     if x.size != n:
-        return Slip("count", expected, f"{n} numbers are asked for.", f"{x.size} numbers")
-    if not np.isfinite(x).all() or (x < 0).any():
-        return Slip(
-            "range", expected, "All numbers are finite, and none is below 0: they come out of a ReLU.", "others"
-        )
+        return Slip("count", expected, f"{n} numbers are asked for.", f"{x.size} of them")
+    bad = np.flatnonzero(~((x >= 0) & (x < np.inf)))
+    if bad.size:
+        cause = "All numbers are finite, and none is below 0: they come out of a ReLU."
+        return Slip("range", expected, cause, f"{x[bad[0]]:.6g}, number {bad[0]}")
     if x.max() > 1e9:
         return Slip("range", expected, "Stay below 1e9.", f"{x.max():.3g}")
     whole, cut = both(x, bits)
@@ -42,7 +43,7 @@ def judge_breaks(arguments, result):
     if whole >= LOSES * cut and whole > 0:
         return None
     if x.max() == x.min() or whole == 0:
-        cause = "These are coded without an error, whatever the range. Begin with many different numbers, as rng.uniform draws them."
+        cause = "Min-max codes these without an error. Begin with many different numbers, as rng.uniform draws them."
         return Slip("no-error", expected, cause, got)
     clipped = float(np.mean(np.square(np.maximum(x - np.percentile(x, 99), 0))))
     if clipped > 0.5 * cut and clipped > 0.7 * whole:

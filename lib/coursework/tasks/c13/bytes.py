@@ -20,6 +20,8 @@ def asked(outs, ins, group, percent):
                 count + outs: "A scale is a float32: four bytes.",
                 4 * count + 4 * outs: "A code of eight bits is one byte, not four.",
                 count + 4: "That is one scale for the whole tensor.",
+                count + 2 * outs: "A scale is a float32: four bytes.",
+                8 * (count + 4 * outs): "These are bits. A byte has eight of them.",
             },
             "A byte for each weight, four for each scale.",
         ),
@@ -46,6 +48,18 @@ def asked(outs, ins, group, percent):
                 4 * entries: "These are the values. Each has a column, too, and each row a pointer.",
                 12 * entries: "CSR does not store the row of each entry, only where each row begins.",
                 4 * entries + 4 * (outs + 1): "The columns are missing: an int32 for each entry.",
+                8 * entries
+                + 4 * (ins + 1): "The pointers say where rows begin, and there are as many rows as outputs.",
+                8 * (count * (100 - percent) // 100)
+                + 4
+                * (
+                    outs + 1
+                ): f"That is CSR with what goes. {percent} % of the weights are left, and only these are entries.",
+                8 * count * percent / 100
+                + 4
+                * (
+                    outs + 1
+                ): f"There are only whole entries: cut {percent} % of {count:,} off to a whole number first.",
             },
             "For each entry a value and a column, for each row a pointer, and one pointer more.",
         ),
@@ -57,6 +71,8 @@ def asked(outs, ins, group, percent):
                 2 * count + count // 4: "Half of the weights go. What stays is count / 2.",
                 count + count // 4: "Two bits are a quarter of a byte, and half of the weights stay.",
                 count + count // 2: "Two bits for each value that stays, not a byte.",
+                2 * count + count // 8: "A value is a float16: two bytes.",
+                8 * count + count: "These are bits. A byte has eight of them.",
             },
             "Half of the weights stay, with two bytes and two bits each.",
         ),

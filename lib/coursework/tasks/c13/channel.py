@@ -4,6 +4,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 
 def folded(weight, bias, input_scale):
@@ -18,10 +19,8 @@ def folded(weight, bias, input_scale):
 def _arrays(result):
     if not isinstance(result, tuple | list) or len(result) != 3:
         return None
-    try:
-        return [np.asarray(x, np.float64) for x in result]
-    except (TypeError, ValueError):
-        return None
+    found = [reals(x) for x in result]
+    return None if any(x is None for x in found) else found
 
 
 def judge_channel(arguments, result):
@@ -34,16 +33,16 @@ def judge_channel(arguments, result):
             "type", expected, "Return three arrays: the codes, a scale for each filter, the bias as whole numbers."
         )
     q, s, b = given
-    s = s.reshape(-1) if s.size == scales.size else s
     if s.shape != scales.shape:
-        if s.size == 1:
+        if s.size == 1 < scales.size:
             return Slip(
                 "one-scale", expected, f"This is one scale for all. There are {len(scales)} filters: each has its own."
             )
-        if s.size == weight.shape[1]:
+        if s.size == weight.shape[1] != scales.size:
             cause = "There is a scale for each input channel here. All terms of one sum need the same scale: that is a filter's."
             return Slip("wrong-axis", expected, cause)
-        return Slip("shape", expected, f"There is a scale for each filter, weight.shape[0] = {len(scales)}.")
+        cause = f"There is a scale for each filter, weight.shape[0] = {len(scales)}: one row of them."
+        return Slip("shape", expected, cause, f"scales of shape {s.shape}")
     if q.shape != codes.shape:
         return Slip("shape", expected, f"The codes have the shape of the weight, {codes.shape}.")
     if not np.isfinite(s).all() or not (s > 0).all():
@@ -67,6 +66,9 @@ def judge_channel(arguments, result):
             if abs(s[c] - np.abs(weight[c]).max() / steps) <= 1e-5 * s[c]:
                 cause = f"The largest size gets the code 127, so it is divided by 127, not by {steps}."
                 return Slip("steps", f"{scales[c]:.6g}", cause, got)
+        if abs(s[c] - 1 / scales[c]) <= 1e-5 * s[c]:
+            cause = "This is 1 / scale. The scale is the width of a step: a code times it is the weight, nearly."
+            return Slip("inverse", f"{scales[c]:.6g}", cause, got)
         return Slip("scale", f"{scales[c]:.6g}", "A filter's scale is its largest size divided by 127.", got)
     exact = np.asarray(weight, np.float64) / scales.reshape(-1, 1, 1, 1)
     tie = np.abs(exact - np.floor(exact) - 0.5) < 1e-4
@@ -82,16 +84,17 @@ def judge_channel(arguments, result):
                 got,
             )
         return Slip("codes", f"{codes[place]:.0f}", "A code is round(weight / scale of its filter).", got)
-    wrong = np.flatnonzero(np.abs(b.reshape(-1) - sums) > 1 + 1e-6 * np.abs(sums)) if b.size == sums.size else [0]
-    if len(wrong):
-        return _wrong_bias(b, bias, scales, sums, input_scale, int(wrong[0]))
-    return None
+    if b.shape != sums.shape:
+        cause = "There is a bias for each filter, one row of them."
+        return Slip("shape", f"{sums.size} numbers", cause, f"shape {b.shape}")
+    # Half a step of rounding, and what float32 cannot say of a large sum.
+    near = np.abs(b - bias / (input_scale * scales)) <= 0.5 + 1e-6 * np.maximum(np.abs(sums), 1)
+    wrong = np.flatnonzero(~near | (b != np.rint(b)))
+    return _wrong_bias(b, bias, scales, sums, input_scale, int(wrong[0])) if wrong.size else None
 
 
 def _wrong_bias(b, bias, scales, sums, input_scale, c):
-    if b.size != sums.size:
-        return Slip("shape", f"{sums.size} numbers", "There is a bias for each filter.", f"shape {b.shape}")
-    value, got = float(b.reshape(-1)[c]), f"{b.reshape(-1)[c]:.6g} of filter {c}"
+    value, got = float(b[c]), f"{b[c]:.9g} of filter {c}"
 
     def near(x):
         return abs(value - x) <= 1 + 1e-3 * abs(x)
@@ -108,6 +111,10 @@ def _wrong_bias(b, bias, scales, sums, input_scale, c):
     if abs(value) in (127, 128):
         cause = "The bias is added to a sum of 32 bits: it is not clipped to eight."
         return Slip("bias-clipped", f"{sums[c]:.0f}", cause, got)
+    exact = bias[c] / (input_scale * scales[c])
+    if abs(value - exact) <= 1 + 1e-6 * abs(exact):
+        cause = "The bias is a whole number, the nearest: it is added to whole numbers. A cast to int cuts off instead."
+        return Slip("bias-rounding", f"{sums[c]:.0f}", cause, got)
     return Slip("bias", f"{sums[c]:.0f}", "The bias becomes round(bias / (input_scale * scale of its filter)).", got)
 
 
@@ -144,6 +151,10 @@ CHANNEL = FunctionTask(
         Case("a filter of zeros", layer(3, 2, 3, 1, 1)),
         Case("more inputs than filters", layer(2, 7, 2, 3)),
     ),
+    advice={
+        "raised-RuntimeWarning": "A filter may be all zeros, and then its largest size is 0: its scale is 1.",
+        "raised-ZeroDivisionError": "A filter may be all zeros, and then its largest size is 0: its scale is 1.",
+    },
     hints=(
         "Which weights meet in one sum? They need one scale: which axes of the weight is the largest size taken over?",
         "A sum of products of codes counts in steps of input_scale * scale. How many such steps is the bias?",

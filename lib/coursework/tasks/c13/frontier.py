@@ -8,6 +8,7 @@ from ... import network
 from ...definition import Budget, Case, Section, Slip
 from ...golf import Golf
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 NAMES = "w1", "b1", "w2", "b2"
 NOISE, LEAST = 0.2, 0.97
@@ -28,9 +29,11 @@ def reads(parameters):
 def decoded(stored):
     """The numbers of one array, float64; ValueError where scale or low do not fit the codes."""
     codes, _, scale, low = stored
-    codes = np.asarray(codes, np.float64)
+    codes, scale, low = map(reals, (codes, scale, low))
+    if codes is None or scale is None or low is None:
+        raise ValueError
     with np.errstate(over="ignore", invalid="ignore"):
-        scale, low = (np.asarray(x).astype(np.float16).astype(np.float64) for x in (scale, low))
+        scale, low = (x.astype(np.float16).astype(np.float64) for x in (scale, low))
         found = low + scale * codes
     if found.shape != codes.shape:
         raise ValueError
@@ -72,14 +75,13 @@ def _of_one(expected, name, stored):
     if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 0 <= bits <= 16:
         return Slip("bits", "a whole number from 0 to 16", f"How many bits has each code of {name}?", f"{bits}")
     try:
-        codes, _, _ = (np.asarray(x, np.float64) for x in (codes, scale, low))
         decoded(stored)
-    except (TypeError, ValueError):
+    except ValueError:
         cause = f"scale and low are numbers, or arrays that stretch to the shape of the codes of {name}."
         return Slip(
             "stretch", expected, cause, f"codes {np.shape(codes)}, scale {np.shape(scale)}, low {np.shape(low)}"
         )
-    most = 2 ** int(bits) - 1
+    codes, most = reals(codes), 2 ** int(bits) - 1
     bad = np.flatnonzero(~((codes >= 0) & (codes <= most) & (codes == np.rint(codes))))
     if bad.size:
         cause = f"With {bits} bits a code is a whole number from 0 to {most}. What is least gets the code 0: subtract `low` first."

@@ -7,6 +7,7 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
 _NOTHING = np.zeros(0)
+_UNMASKED = "The word was shifted, and not masked: `& 255` leaves the lowest eight bits, and without it the codes above are still there."
 
 
 def words(codes):
@@ -39,6 +40,30 @@ def _unsigned(array):
 
 def _first_of_each(a, b, zero, out):
     return (codes(a)[:, ::4] - zero) @ codes(b)[:, ::4].T
+
+
+def _taken(array, of_word):
+    """All codes of an array as of_word(words, number 0 to 3) takes them out."""
+    words = np.asarray(array, np.int64)
+    return np.stack([of_word(words, n) for n in range(4)], axis=-1).reshape(len(words), -1)
+
+
+def _suspects(of_word, cause):
+    """Codes of both, of a or of b taken out so."""
+    return (
+        Suspect(_told(lambda a, b, zero, out: (_taken(a, of_word) - zero) @ _taken(b, of_word).T), cause),
+        Suspect(_told(lambda a, b, zero, out: (_taken(a, of_word) - zero) @ codes(b).T), cause),
+        Suspect(_told(lambda a, b, zero, out: (codes(a) - zero) @ _taken(b, of_word).T), cause),
+    )
+
+
+def _signed(p, first=128, less=256):
+    return np.where(p >= first, p - less, p)
+
+
+def _part(terms):
+    """The sums of some of the terms alone."""
+    return _told(lambda a, b, zero, out: (codes(a)[:, terms] - zero) @ codes(b)[:, terms].T)
 
 
 def int8_case(name, rows, cols, terms, zero=3, extreme=False):
@@ -108,9 +133,50 @@ INT8 = KernelTask(
             _told(lambda a, b, zero, out: (np.asarray(a, np.int64) - zero) @ np.asarray(b, np.int64).T),
             "The words were multiplied as whole numbers. Each holds four codes of eight bits: take them out first.",
         ),
+        Suspect(
+            _told(lambda a, b, zero, out: product(a, b, zero, out) + out),
+            "The sum begins with what stood in out. Begin it with 0.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: _part(np.arange(4 * a.shape[1]) % 4 < 3)(a, b, zero, out)),
+            "The fourth code of each word is missing: shift by 0, 8, 16 and 24 bits.",
+        ),
+        Suspect(
+            _part(slice(None, -4)),
+            "The last word of each row is missing. A row has a.shape[1] words, numbers 0 to a.shape[1] - 1.",
+        ),
+        Suspect(
+            _part(slice(-4, None)),
+            "This is the sum of the last word alone. The sum begins with 0 once, before the loop over the words.",
+        ),
+        *_suspects(
+            lambda w, n: _signed(w >> 8 * n & 255, first=129),
+            "128 was left as it is, and stands for -128: a code is smaller by 256 from 128 on.",
+        ),
+        *_suspects(
+            lambda w, n: _signed(w >> 8 * n & 255, less=255),
+            "Codes from 128 on stand for ones that are smaller by 256, not by 255.",
+        ),
+        *_suspects(lambda w, n: _signed(w >> 8 * n), _UNMASKED),
+        *_suspects(lambda w, n: w >> 8 * n, _UNMASKED),
+        *_suspects(
+            lambda w, n: w >> 8 * n & 127,
+            "The mask has seven bits, so the bit of the sign is lost: `& 255`, then what is above 127 is smaller by 256.",
+        ),
+        *_suspects(
+            lambda w, n: _signed(w >> 4 * n & 255),
+            "The shifts are four bits apart. A code has eight: shift by 0, 8, 16 and 24.",
+        ),
+        Suspect(
+            _told(lambda a, b, zero, out: codes(np.asarray(a, np.int64) - zero) @ codes(b).T),
+            "The zero point was subtracted from the word. It belongs to each of its four codes: take them out first.",
+        ),
     ),
     advice={
-        "out-of-bounds": "The grid is larger than out: guard row and column. And a row has a.shape[1] words, each with four codes.",
+        "tail": "The last rows or columns were never written. cuda.grid(2) gives x, the column, first, then y, the row: are they exchanged? "
+        "Or is the guard too narrow?",
+        "out-of-bounds": "The grid is larger than out: guard row and column. And both are read along their rows, a.shape[1] words of four "
+        "codes: a[row, k] and b[column, k].",
         "wrong-value": "Take one word by hand: 0x000000FF holds -1, 0, 0, 0. (word >> 8 * k) & 255 is byte number k.",
     },
     budget=Budget(

@@ -24,16 +24,23 @@ def cut_places(crow, parts):
     return found
 
 
+def _whole(x):
+    """A whole number, 3.0 as well; ValueError for any other."""
+    if not isinstance(x, int | float | np.number) or isinstance(x, bool) or not np.isfinite(x) or x != np.rint(x):
+        raise ValueError
+    return int(x)
+
+
 def judge_merge(arguments, result):
     crow, parts = arguments
     expected = cut_places(crow, parts)
     words = f"{expected[:4]}{' ...' if len(expected) > 4 else ''}"
     try:
         given = [
-            tuple(int(x) for x in pair) for pair in (result.tolist() if isinstance(result, np.ndarray) else result)
+            tuple(_whole(x) for x in pair) for pair in (result.tolist() if isinstance(result, np.ndarray) else result)
         ]
     except (TypeError, ValueError):
-        return Slip("type", words, "Return a list of pairs (row, entry).")
+        return Slip("type", words, "Return a list of pairs (row, entry), whole numbers.")
     if len(given) != parts + 1:
         cause = f"There are {parts} parts: a place where each begins, and the end of the last one."
         return Slip("count", words, cause, f"{len(given)} places")

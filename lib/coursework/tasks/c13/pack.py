@@ -7,6 +7,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 
 def packed(dense):
@@ -28,16 +29,15 @@ def judge_pack(arguments, result):
     expected = f"values {np.round(values[0, :4], 3).tolist()}..., indices {indices[0, :2].tolist()}..."
     if not isinstance(result, tuple | list) or len(result) != 2:
         return Slip("type", expected, "Return two arrays: the values that stay, and the packed indices.")
-    try:
-        v, i = (np.asarray(x, np.float64) for x in result)
-    except (TypeError, ValueError):
+    v, i = map(reals, result)
+    if v is None or i is None:
         return Slip("type", expected, "Return two arrays of numbers.")
     if v.shape != values.shape:
         cause = f"Two of each four stay: {values.shape}."
         if v.shape == np.shape(dense):
             cause = "The dropped numbers are still there, as zeros. Only those that stay are stored: half of each row."
         return Slip("shape", expected, cause, f"values of shape {v.shape}")
-    bad = np.argwhere(np.abs(v - values) > 1e-6 * np.abs(values))
+    bad = np.argwhere(~(np.abs(v - values) <= 1e-6 * np.abs(values)))
     if bad.size:
         return _wrong_value(np.asarray(dense, np.float64), v, values, kept, int(bad[0][0]), int(bad[0][1]))
     if i.shape != indices.shape:

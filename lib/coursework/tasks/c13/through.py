@@ -4,6 +4,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 
 
 def through(w, grad, scale, low, high):
@@ -20,14 +21,13 @@ def judge_through(arguments, result):
     expected = f"rounded {np.round(rounded[:5], 4).tolist()}, gradient {np.round(back[:5], 4).tolist()}"
     if not isinstance(result, tuple | list) or len(result) != 2:
         return Slip("type", expected, "Return two arrays: the rounded weights and the gradient.")
-    try:
-        r, g = (np.asarray(x, np.float64) for x in result)
-    except (TypeError, ValueError):
+    r, g = map(reals, result)
+    if r is None or g is None:
         return Slip("type", expected, "Return two arrays of numbers.")
     if r.shape != rounded.shape or g.shape != back.shape:
         return Slip("shape", expected, f"Both have the shape of w, {rounded.shape}.", f"shapes {r.shape} and {g.shape}")
     tie = np.abs(w / scale - np.floor(w / scale) - 0.5) < 1e-4
-    bad = np.flatnonzero((np.abs(r - rounded) > 1e-5 * scale) & ~tie)
+    bad = np.flatnonzero(~(np.abs(r - rounded) <= 1e-5 * scale) & ~(tie & np.isfinite(r)))
     if bad.size:
         i = bad[0]
         got, wanted = f"{r[i]:.6g} for w = {w[i]:.6g}", f"{rounded[i]:.6g}"
@@ -35,6 +35,15 @@ def judge_through(arguments, result):
             return Slip(
                 "code", wanted, "This is the code. The forward pass goes on with the number that it stands for.", got
             )
+        if np.allclose(r, back) and np.allclose(g, rounded):
+            return Slip(
+                "order", wanted, "The two are exchanged: the rounded weights come first, then the gradient.", got
+            )
+        floor = np.floor(w / scale)
+        if np.allclose(r, scale * np.clip(floor, low, high)):
+            return Slip("floor", wanted, "This was rounded down, as `//` does. Round to the nearest.", got)
+        if np.allclose(r, scale * np.clip(np.rint(w / scale), -high, high)):
+            return Slip("low", wanted, f"Below, codes end at {low}, not at {-high}.", got)
         if abs(r[i] - scale * np.rint(w[i] / scale)) <= 1e-5 * scale:
             return Slip("clip", wanted, f"Codes end at {low} and {high}.", got)
         if abs(r[i] - w[i]) <= 1e-6 * abs(w[i]):
@@ -42,7 +51,7 @@ def judge_through(arguments, result):
                 "unrounded", wanted, "The weight was not rounded: the network has to feel what it will be.", got
             )
         return Slip("rounded", wanted, "scale * clip(round(w / scale), low, high).", got)
-    bad = np.flatnonzero((np.abs(g - back) > 1e-6 * np.maximum(np.abs(back), 1e-9)) & ~tie)
+    bad = np.flatnonzero(~(np.abs(g - back) <= 1e-6 * np.maximum(np.abs(back), 1e-9)) & ~(tie & np.isfinite(g)))
     if not bad.size:
         return None
     return _wrong_gradient(w, grad, g, back, scale, low, high, bad, rounded)
@@ -71,9 +80,21 @@ def _wrong_gradient(w, grad, g, back, scale, low, high, bad, rounded):
         if np.allclose(g, factor * back, rtol=1e-5):
             cause = f"The gradient was {words} the scale. The number w / scale * scale has the slope 1."
             return Slip("scaled", wanted, cause, got)
+    floor = np.floor(w / scale)
+    if np.allclose(g, np.where((floor >= low) & (floor <= high), grad, 0), rtol=1e-6):
+        return Slip("floor", wanted, "The codes were rounded down, as `//` does. Round to the nearest.", got)
+    for inside, end in ((code <= high, low), (code >= low, high)):
+        if np.allclose(g, np.where(inside, grad, 0), rtol=1e-6):
+            cause = f"Codes beyond {end} were clipped, too: no gradient passes at either end."
+            return Slip("one-end", wanted, cause, got)
     if np.allclose(g, np.where(back != 0, 1, 0)):
         return Slip("mask", wanted, "This is the slope. The gradient is the slope times the one that arrives.", got)
-    return Slip("gradient", wanted, "grad where the code lies from low to high before it is clipped, 0 elsewhere.", got)
+    return Slip(
+        "gradient",
+        wanted,
+        "grad as it arrives where the code lies from low to high before it is clipped, 0 elsewhere.",
+        got,
+    )
 
 
 def weights(n, spread, scale, low, high):
