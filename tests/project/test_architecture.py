@@ -25,7 +25,7 @@ ARROWS = {
     "training": ("dlkernels",),
     "workers": ("training", "dlkernels"),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
-    "coursework": ("simt", "dlkernels", "training", "cpulab"),
+    "coursework": ("simt", "dlkernels", "training", "workers.simulate", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
