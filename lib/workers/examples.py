@@ -138,3 +138,10 @@ def all_reduces(group, lengths, algorithm, reps):
             times[k] = time.perf_counter() - begin
         found.append(group.all_reduce(times, "max").tolist())
     return found
+
+
+def sent(group, algorithm, length=840):
+    """How many times an array's bytes this worker sends for one all-reduce."""
+    before = group.bytes_sent
+    group.all_reduce(np.zeros(length, np.float32), algorithm=algorithm)
+    return (group.bytes_sent - before) / (4 * length)

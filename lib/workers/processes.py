@@ -430,7 +430,7 @@ class Workers:
         self.close()
 
     def run(self, function, *args, timeout=None, **named):
-        """Calls `function(group, *args, **named)` in each worker and gives the list of the results, in the order of ranks.
+        """Calls `function(group, *args, **named)` in each worker: the list of the results, in the order of ranks.
 
         `function` is one that the workers can import: of a module, not of a notebook. Arguments and results are
         pickled. `timeout`: seconds. Raises GroupError when a worker raises, dies, or is late, or when all wait for one

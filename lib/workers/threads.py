@@ -14,7 +14,7 @@ from .group import Group, GroupError, Transport
 
 
 def run(function, size, *args, capacity=None, timeout=None, **named):
-    """Calls `function(group, *args, **named)` in `size` threads and gives the list of their results, in the order of ranks.
+    """Calls `function(group, *args, **named)` in `size` threads: the list of their results, in the order of ranks.
 
     `capacity`: how many messages a sender may be ahead of a receiver before `send` waits (None: any number; 0: `send`
     waits until the message is taken). `timeout`: seconds after which the group ends. Raises GroupError, which names
