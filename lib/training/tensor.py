@@ -82,6 +82,8 @@ class Tensor:
         nodes, arrived = tape(self), {}  # {node: the gradients of its results so far, None for zeros}
         watched = Counter(leaf for node in nodes for leaf in node.watched())  # uses that backward has yet to come to
         _arrive(arrived, _edge(self), grad)
+        if self.node is None and self.when_ready:
+            self.when_ready(self)
         for node in nodes:
             if node in arrived:
                 for edge, gradient in zip(node.inputs, node.gradients(arrived.pop(node)), strict=True):

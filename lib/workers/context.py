@@ -10,8 +10,8 @@ has all keys at a time, nor a whole row of scores. Backward, the gradients of ke
 home after a full turn. Liu and others 2023, "Ring Attention with Blockwise Transformers for Near-Infinite Context".
 
 With a causal mask the last steps look at many keys and the first at few, so that consecutive pieces leave most workers
-waiting. The balanced cut gives worker r of n the pieces r and 2n - 1 - r of 2n ("zigzag", as in zhuzilin's
-ring-flash-attention; Brandon and others 2023, "Striped Attention", cut step by step for the same reason): all have the same work.
+waiting. The balanced cut gives worker r of n the pieces r and 2n - 1 - r of 2n: all have the same work ("zigzag", as in
+zhuzilin's ring-flash-attention; Brandon and others 2023, "Striped Attention", cut step by step for the same reason).
 """
 
 import itertools

@@ -61,7 +61,7 @@ class Pipeline:
             if stage in self.stages and (given is None or len(given) != self.microbatches):
                 found = "None" if given is None else len(given)
                 raise ValueError(f"{name} has {found} microbatches; the schedule has {self.microbatches}.")
-        self.live, self.losses, self.tickets = {}, [], []
+        self.live, self.losses, self.sendings = {}, [], []
         for kind, s, i in self.order:
             if kind == "F":
                 self._forward(s, i, inputs, targets, last)
@@ -69,8 +69,8 @@ class Pipeline:
                 self._backward(s, i, last)
             else:
                 self.deferred[s].run()
-        for channel, ticket in self.tickets:
-            channel._transport.finish(ticket)
+        for sending in self.sendings:
+            sending.wait()
         return self.losses
 
     def _forward(self, s, i, inputs, targets, last):
@@ -100,7 +100,7 @@ class Pipeline:
         if to == self.group.rank:
             self.live.setdefault((kind, s), deque()).append(array)
         else:
-            self.tickets.append((channel, channel._post(array, to, "send")))
+            self.sendings.append(channel.start_send(array, to))
 
     def _receive(self, kind, s, source):
         if self.owners[source] == self.group.rank:

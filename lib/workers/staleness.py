@@ -2,7 +2,7 @@
 
     server = ParameterServer(model.parameters(), optimizer, workers=4, bound=2)
     trace = simulate(server, gradient, seconds, updates=200)   # the same in each run: by the order of times
-    work(server, worker, gradient)                             # the loop of a worker for real: a thread, or a process
+    work(server, worker, gradient)                             # the loop of a worker for real
 
 A worker pulls the weights, computes a gradient, and pushes it; the server steps at once. Meanwhile others have stepped,
 so the gradient is of older weights: its **staleness** is the number of steps since its worker pulled.
@@ -16,7 +16,6 @@ the slowest in each round, and pull the same weights (bulk synchronous); None: n
 import heapq
 import threading
 from dataclasses import dataclass, field
-from multiprocessing.managers import BaseManager
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class ParameterServer:
     """The weights, the optimizer that changes them, and a clock for each worker: how many gradients it has pushed.
 
     parameters: the model's; optimizer: over the same. updates: steps after which all workers are sent home. All of it
-    may be called from several threads, and by `serve` from processes.
+    may be called from several threads; `serve` answers other workers of a group, as processes.
     """
 
     def __init__(self, parameters, optimizer, workers, bound=None, updates=None):
@@ -112,27 +111,61 @@ def work(server, worker, gradient, pause=None):
             pause(worker, len(done))
         loss, gradients = gradient(pulled[0], worker, len(done))
         stale = server.push(worker, gradients, pulled[1])
-        if stale is None:
-            break
-        done.append((stale, loss))
+        if stale is not None:
+            done.append((stale, loss))
     return done
 
 
-class _Manager(BaseManager):
-    """Runs in this process, with a thread for each process that is connected."""
+# ---- over a group ----------------------------------------------------------------------------------------------------
+
+PULL, PUSH, LEFT = range(3)
 
 
-def serve(server):
-    """Let other processes use the server: returns (address, key) for `connect`. Runs in threads of this process."""
-    _Manager.register("server", callable=lambda: server)
-    listening = _Manager(("127.0.0.1", 0), authkey=np.random.default_rng().bytes(16)).get_server()
-    threading.Thread(target=listening.serve_forever, daemon=True).start()
-    return listening.address, bytes(listening.authkey)
+def serve(server, group):
+    """Worker 0's part: answer the others, each of which runs `work(Client(group, parameters), group.rank - 1, ...)`,
+    until all have left. The server is for group.size - 1 workers, and has a number of updates."""
+    waiting, here = [], group.size - 1
+    while here:
+        source, (kind, version) = group.receive_any()
+        if kind == PULL:
+            waiting.append(source)
+        elif kind == PUSH:
+            stale = server.push(source - 1, _cut(group.receive(source), server.parameters), int(version))
+            group.send(np.array([-1 if stale is None else stale]), source)
+        else:
+            here -= 1
+        for other in [w for w in waiting if server.finished() or server.may_begin(w - 1)]:
+            waiting.remove(other)
+            group.send(np.array([-1 if server.finished() else server.version]), other)
+            if not server.finished():
+                group.send(_flat(p.data for p in server.parameters), other)
 
 
-def connect(address, key):
-    """The ParameterServer of another process: `pull` and `push` travel over a socket of this machine."""
-    _Manager.register("server")
-    manager = _Manager(address, authkey=key)
-    manager.connect()
-    return manager.server()
+class Client:
+    """The ParameterServer of worker 0, as the others see it. parameters: of the same shapes."""
+
+    def __init__(self, group, parameters):
+        self.group, self.parameters = group, list(parameters)
+
+    def pull(self, worker):
+        self.group.send(np.array([PULL, 0]), 0)
+        version = int(self.group.receive(0)[0])
+        if version < 0:
+            self.group.send(np.array([LEFT, 0]), 0)
+            return None
+        return _cut(self.group.receive(0), self.parameters), version
+
+    def push(self, worker, gradients, version):
+        self.group.send(np.array([PUSH, version]), 0)
+        self.group.send(_flat(gradients), 0)
+        stale = int(self.group.receive(0)[0])
+        return None if stale < 0 else stale
+
+
+def _flat(arrays):
+    return np.concatenate([array.reshape(-1) for array in arrays])
+
+
+def _cut(flat, like):
+    ends = np.cumsum([p.size for p in like])
+    return [part.reshape(p.shape) for part, p in zip(np.split(flat, ends[:-1]), like, strict=True)]

@@ -11,7 +11,7 @@ from nets import batches, close, loss_of, mlp, same_bits
 from training import SGD, modules
 from workers import threads
 from workers.local_sgd import LocalSGD
-from workers.staleness import ParameterServer, connect, serve, simulate, work
+from workers.staleness import Client, ParameterServer, serve, simulate, work
 
 
 def server_of(workers, bound, lr=0.1, updates=None):
@@ -116,13 +116,27 @@ def test_threads(bound):
     assert np.abs(server.parameters[0].data).max() < 4
 
 
-def test_another_process_may_use_the_server():
-    """Over the socket, from this process: pull and push as they are."""
-    server = server_of(1, 0, updates=5)
-    remote = connect(*serve(server))
-    assert len(work(remote, 0, bowl)) == 5
-    expected = 4 * np.float32(0.9) ** 5
-    assert server.parameters[0].data[0] == pytest.approx(expected, rel=1e-6)
+@pytest.mark.parametrize("bound", [0, 1, None])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_server_in_a_group(bound, workers):
+    """Worker 0 serves, the others pull and push by messages."""
+
+    def run(group):
+        if group.rank == 0:
+            server = server_of(workers, bound, updates=20)
+            serve(server, group)
+            return server.version, server.clocks, server.parameters[0].data
+        parameters = server_of(1, None).parameters
+        return work(Client(group, parameters), group.rank - 1, bowl)
+
+    (version, clocks, weights), *done = threads.run(run, workers + 1)
+    assert version == 20 == sum(clocks)
+    assert [len(one) for one in done] == clocks
+    if workers == 1:
+        np.testing.assert_allclose(weights, np.array([4, -2]) * 0.9**20, rtol=1e-5)
+    if bound is not None:
+        assert max(stale for one in done for stale, _ in one) <= (2 * bound + 1) * (workers - 1)
+        assert max(clocks) - min(clocks) <= bound + 1
 
 
 def test_errors():
