@@ -33,6 +33,7 @@ HOMES = {
     "lib/simt": ("simt", "xray", "zoo"),
     "lib/dlkernels": ("kernels", "simd", "schedules"),
     "lib/training": ("training",),
+    "lib/workers": ("workers",),
     "lib/cpulab": ("threads", "measure"),
     "lib/coursework": ("coursework", "grading", "wrong_answers"),
 }

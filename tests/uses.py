@@ -22,7 +22,7 @@ NAMES_ONLY = ("tests/mutations.py", "tests/project/test_affected.py")  # files, 
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n((?s:.*?))^```$", re.MULTILINE)
 SHOWN = re.compile(r"(?:\{literalinclude\}|:file:|\{(?:image|figure)\}) *(\S+)")  # by a page, outside its code
 # In strings: modules, code that imports, files.
-MODULE = re.compile(r"\b(?:simt|dlkernels|training|cpulab|coursework)(?:\.[a-z_]\w*)+")
+MODULE = re.compile(r"\b(?:simt|dlkernels|training|workers|cpulab|coursework)(?:\.[a-z_]\w*)+")
 IMPORT = re.compile(r"^\s*(?:from ([\w.]+) import ([\w, ]+)|import ([\w.]+))", re.MULTILINE)
 FILE = re.compile(r"[\w./-]*\w\.[a-z]{1,6}\b|\bMakefile\b")
 

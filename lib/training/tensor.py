@@ -10,6 +10,7 @@ it twice: what is to be kept of a call, and what the gradients are.
 """
 
 import itertools
+from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
@@ -46,6 +47,7 @@ class Tensor:
         self.data, self.requires_grad, self.grad = data, requires_grad, None
         self.node, self.index = None, 0  # the node whose result it is, and which one
         self.version = 0  # counts the times that data was written anew, as by an optimizer
+        self.when_ready = None  # of a leaf: called with it in each backward, when all of its gradient has arrived
 
     shape = property(lambda self: tuple(self.data.shape))
     dtype = property(lambda self: self.data.dtype)
@@ -78,13 +80,20 @@ class Tensor:
         if tuple(grad.shape) != self.shape or grad.dtype != self.dtype:
             raise ValueError(f"grad is {tuple(grad.shape)} {grad.dtype}; expected {self.shape} {self.dtype}.")
         nodes, arrived = tape(self), {}  # {node: the gradients of its results so far, None for zeros}
+        watched = Counter(leaf for node in nodes for leaf in node.watched())  # uses that backward has yet to come to
         _arrive(arrived, _edge(self), grad)
+        if self.node is None and self.when_ready:
+            self.when_ready(self)
         for node in nodes:
             if node in arrived:
                 for edge, gradient in zip(node.inputs, node.gradients(arrived.pop(node)), strict=True):
                     if edge is not None and gradient is not None:
                         _arrive(arrived, edge, gradient)
+            leaves = node.watched()
             node.release()
+            watched.subtract(leaves)
+            for leaf in {leaf: None for leaf in leaves if not watched[leaf] and leaf.grad is not None}:
+                leaf.when_ready(leaf)
 
     # Operators: each is a row of the table. Nothing is broadcast but a number.
     def __add__(self, other):
@@ -140,6 +149,10 @@ class Node:
                 raise RuntimeError(f"a weight was changed after {self.name} had used it: call backward before step().")
         kept = self.kept() if callable(self.kept) else self.kept
         return self.backward(grads[0] if self.results is None else tuple(grads), kept)
+
+    def watched(self):
+        """The leaves among its inputs that want to know when their gradient is ready."""
+        return [x for x, _ in filter(None, self.inputs) if isinstance(x, Tensor) and x.when_ready]
 
     def release(self):
         self.inputs, self.backward, self.kept = [], None, None

@@ -5,7 +5,7 @@ With n workers and an array of S bytes, a worker sends at most:
 | all-reduce | bytes | messages one after the other | order of the sum |
 |---|---|---|---|
 | naive | (n - 1) S at the root, S at the others | 2 (n - 1) | ranks 0, 1, 2, ...: as one worker would |
-| tree | S up, and S to each child down: log2(n) S at the root | 2 ceil(log2 n) | pairs of neighbours, then pairs of pairs |
+| tree | S up, and S to each child down | 2 ceil(log2 n) | pairs of neighbours, then pairs of pairs |
 | ring | 2 (n - 1) / n S | 2 (n - 1) | each part begins at another rank |
 | halving | 2 (n - 1) / n S for n a power of two | 2 log2 n | pairs at distance n / 2, then n / 4, ... |
 | direct | 2 (n - 1) / n S | 2, with n - 1 partners at once | ranks 0, 1, 2, ...: as one worker would |
@@ -22,27 +22,44 @@ import numpy as np
 OPS = {"sum": np.add, "mean": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply}
 
 
-def _cuts(length, size):
+def bounds(length, size):
+    """Where the parts of `length` elements begin and end among `size` workers: `size + 1` integers. The first
+    `length % size` parts have one element more (as `numpy.array_split` cuts)."""
     each, more = divmod(length, size)
     return [rank * each + min(rank, more) for rank in range(size + 1)]
 
 
-def all_reduce(group, array, op="sum", algorithm="ring"):
+def all_reduce(group, array, op="sum", algorithm="ring", out=None):
     """`Group.all_reduce`."""
-    _known("op", op, OPS)
+    array = _checked(array, op)
     _known("algorithm", algorithm, ALL_REDUCE)
-    array = np.asarray(array)
     what = f"all_reduce {op} {algorithm} of {array.dtype} {array.shape}"
-    total = np.array(array, order="C", copy=True)
+    if out is None:
+        out = np.empty(array.shape, array.dtype)
+    elif out.shape != array.shape or out.dtype != array.dtype or not out.flags.c_contiguous:
+        raise ValueError(
+            f"out is {out.dtype} {out.shape}{'' if out.flags.c_contiguous else ', not C-contiguous'}: expected a "
+            f"C-contiguous array like the other, {array.dtype} {array.shape}"
+        )
+    if out is not array:
+        out[...] = array
     if group.size > 1:
-        ALL_REDUCE[algorithm](group, total.reshape(-1), OPS[op], what)
-    return _mean(total, group.size) if op == "mean" else total
+        ALL_REDUCE[algorithm](group, out.reshape(-1), OPS[op], what)
+    return _finished(out, op, group.size)
 
 
-def _mean(total, size):
-    if not np.issubdtype(total.dtype, np.inexact):
-        raise TypeError(f"op='mean' wants an array of floating-point numbers, and this one has dtype {total.dtype}")
-    total /= total.dtype.type(size)
+def _checked(array, op):
+    """The array, if `op` can be made of such."""
+    array = np.asarray(array)
+    _known("op", op, OPS)
+    if op == "mean" and not np.issubdtype(array.dtype, np.inexact):
+        raise TypeError(f"op='mean' wants an array of floating-point numbers, and this one has dtype {array.dtype}")
+    return array
+
+
+def _finished(total, op, size):
+    if op == "mean":
+        total /= total.dtype.type(size)
     return total
 
 
@@ -86,7 +103,7 @@ def tree(group, total, combine, what):
 def ring(group, total, combine, what):
     """n - 1 steps in which each worker adds the part that comes from its left (reduce-scatter), n - 1 in which it
     passes finished parts on (all-gather)."""
-    cuts = _cuts(total.size, group.size)
+    cuts = bounds(total.size, group.size)
     _ring_reduce(group, total, cuts, combine, what)
     _ring_gather(group, total, cuts, what)
 
@@ -128,7 +145,7 @@ def halving(group, total, combine, what):
     def at(place):
         return 2 * place if place < extra else place + extra
 
-    cuts = _cuts(total.size, power)
+    cuts = bounds(total.size, power)
     low, high, way = 0, power, []
     distance = power // 2
     while distance:
@@ -152,7 +169,7 @@ def halving(group, total, combine, what):
 
 def direct(group, total, combine, what):
     """Each worker gets its part from all others, adds in the order of ranks, and sends the sum to all."""
-    cuts = _cuts(total.size, group.size)
+    cuts = bounds(total.size, group.size)
     mine = _direct_reduce(group, total, cuts, combine, what)
     _part(total, cuts, group.rank)[...] = mine
     for step in range(1, group.size):
@@ -178,13 +195,12 @@ ALL_REDUCE = {"naive": naive, "tree": tree, "ring": ring, "halving": halving, "d
 
 def reduce_scatter(group, array, op="sum", algorithm="ring"):
     """`Group.reduce_scatter`: (n - 1) / n S bytes a worker."""
-    _known("op", op, OPS)
+    array = _checked(array, op)
     _known("algorithm", algorithm, ("ring", "direct"))
-    array = np.asarray(array)
     if array.ndim == 0:
         raise ValueError("reduce_scatter cuts along axis 0, and this array has none")
     what = f"reduce_scatter {op} {algorithm} of {array.dtype} {array.shape}"
-    rows = _cuts(len(array), group.size)
+    rows = bounds(len(array), group.size)
     row = array[:1].size if len(array) else 0
     cuts = [cut * row for cut in rows]
     if algorithm == "ring":
@@ -194,7 +210,7 @@ def reduce_scatter(group, array, op="sum", algorithm="ring"):
     else:
         mine = _direct_reduce(group, np.ascontiguousarray(array).reshape(-1), cuts, OPS[op], what)
     mine = mine.reshape(rows[group.rank + 1] - rows[group.rank], *array.shape[1:])
-    return _mean(mine, group.size) if op == "mean" else mine
+    return _finished(mine, op, group.size)
 
 
 def all_gather(group, part, axis=0, algorithm="ring", what=None):

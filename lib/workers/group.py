@@ -13,6 +13,7 @@ import concurrent.futures
 import numpy as np
 
 from . import collectives
+from .collectives import bounds
 
 
 class GroupError(RuntimeError):
@@ -23,31 +24,63 @@ class GroupError(RuntimeError):
         self.rank = rank
 
 
-def bounds(length, size):
-    """Where the parts of `length` elements begin and end among `size` workers: `size + 1` integers. The first
-    `length % size` parts have one element more (as `numpy.array_split` cuts)."""
-    each, more = divmod(length, size)
-    return [rank * each + min(rank, more) for rank in range(size + 1)]
-
-
 class Transport:
     """What a backend gives: it carries arrays between two workers. Messages of one pair and tag arrive in their order.
 
-    - `post(array, to, tag, what)`: begins to send, and never waits for the receiver; gives a ticket. The array stays
+    - `post(array, to, tag, what)`: begins to send, and never waits for the receiver; returns a ticket. The array stays
       as it is until the ticket is finished.
     - `finish(ticket)`: returns when the array may change again.
     - `take(source, tag, what, into=None, combine=None)`: the next message from `source`, as a new array; or written
       into `into`, a C-contiguous array of its shape and dtype; or `combine(into, message, out=into)` of both.
-    - `side()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
-    - `paused()`: a context in which this thread waits for another thread of its worker.
+    - `take_any(sources, tag, what)`: (source, message) of one of them, as a new array.
+    - `second()`: a transport for a second thread of this worker, whose messages do not meet those of the first.
+    - `began()` gives the number of a piece of work for that thread, `ended(number)` says there that it is done,
+      `waits(number, future)` returns here when it is.
     """
+
+    rank = 0
+    _aside = _pool = _last = None
+
+    def aside(self):
+        """The transport of this worker's second thread."""
+        if self._aside is None:
+            self._aside, self._pool = self.second(), concurrent.futures.ThreadPoolExecutor(1)
+        return self._aside
+
+    def start(self, work, *arguments):
+        """Has the second thread call `work`, after what it was given before."""
+        transport, number = self.aside(), self.began()
+
+        def call():
+            try:
+                return work(*arguments)
+            finally:
+                transport.ended(number)
+
+        self._last = Handle(self, number, self._pool.submit(call))
+        return self._last
+
+    def close(self):
+        """Returns when the second thread has ended."""
+        if self._last:
+            self._last.wait()
+            self._pool.shutdown()
 
     def check(self, source, mine, theirs):
         """Refuses a message that was sent while doing something else."""
         if mine != theirs:
             raise GroupError(
-                f"a worker is in {mine}, and got a message of worker {source}, which is in {theirs}. All workers of a "
-                "group call the same operations in the same order, with arrays of one shape and dtype"
+                f"worker {self.rank} is in {mine} and took a message of worker {source}, which is in {theirs}. All "
+                "workers of a group call the same operations in the same order, with arrays of one shape and dtype",
+                self.rank,
+            )
+
+    def fits(self, source, into, shape, dtype):
+        """Refuses a message that is not of the shape and dtype of `into`."""
+        if into.dtype != dtype or into.size != int(np.prod(shape, dtype=np.int64)):
+            raise GroupError(
+                f"worker {self.rank} wants {into.dtype} {into.shape} of worker {source}, which sent {dtype} {shape}",
+                self.rank,
             )
 
 
@@ -65,7 +98,6 @@ class Group:
         self._transport, self._tag, self._parent = transport, tag, parent
         self._members = list(range(size)) if members is None else members
         self._splits = 0
-        self._aside = self._pool = None
 
     def __repr__(self):
         return f"<worker {self.rank} of {self.size}>"
@@ -77,11 +109,24 @@ class Group:
         it does depends on the backend and the length, so no program may depend on it."""
         self._transport.finish(self._post(array, to, what))
 
+    def start_send(self, array, to, what="send"):
+        """Begins to send and returns at once a handle; `array` stays as it is until its `wait()` returns."""
+        return Sending(self._transport, self._post(array, to, what))
+
     def receive(self, source, what="send", into=None, combine=None):
         """The next array from worker `source`, with its shape and dtype. With `into`, a C-contiguous array, the
         message is written there; with `combine`, a ufunc of two arguments, `combine(into, message)` is."""
         self._named(source, "source")
         return self._transport.take(self._members[source], self._tag, what, into, combine)
+
+    def receive_any(self, what="send"):
+        """(source, array) of a message that is there, or of the first that comes. Which one it is depends on time, so
+        a program with this need not repeat its results."""
+        others = [member for rank, member in enumerate(self._members) if rank != self.rank]
+        if not others:
+            raise ValueError("receive_any: this group has one worker, and nobody to receive from")
+        member, array = self._transport.take_any(others, self._tag, what)
+        return self._members.index(member), array
 
     def exchange(self, array, to, source, what="send", into=None, combine=None):
         """Sends to `to` and receives from `source` at once (MPI's Sendrecv): a ring of workers that all do this never
@@ -112,11 +157,11 @@ class Group:
 
     # --- all workers ---
 
-    def all_reduce(self, array, op="sum", algorithm="ring"):
+    def all_reduce(self, array, op="sum", algorithm="ring", out=None):
         """All workers' arrays, combined element by element, on all workers: a new array of the shape and dtype of
-        `array`. `op`: sum, mean, max, min or prod. `algorithm`: a key of `collectives.ALL_REDUCE`, where each says
-        what it sends and in which order it sums."""
-        return collectives.all_reduce(self, array, op, algorithm)
+        `array`, or `out`, a C-contiguous array, which may be `array` itself. `op`: sum, mean, max, min or prod.
+        `algorithm`: a key of `collectives.ALL_REDUCE`, where each says what it sends and in which order it sums."""
+        return collectives.all_reduce(self, array, op, algorithm, out)
 
     def reduce_scatter(self, array, op="sum", algorithm="ring"):
         """This worker's part of the combined arrays: of axis 0, from `bounds(len(array), size)[rank]` on.
@@ -165,34 +210,42 @@ class Group:
         members = [self._members[r] for r in ranks]
         return Group(ranks.index(self.rank), len(ranks), self._transport, members, tag, self)
 
-    def start_all_reduce(self, array, op="sum", algorithm="ring"):
+    def start_all_reduce(self, array, op="sum", algorithm="ring", out=None):
         """Begins an `all_reduce` in a thread of its own and returns at once a handle, whose `wait()` gives the result.
         `array` stays as it is until then. Those begun on one group run one after the other, in the order in which
         they were begun, which is the same on all workers."""
-        if self._aside is None:
-            self._aside = Group(self.rank, self.size, self._transport.side(), self._members, self._tag, self)
-            self._pool = concurrent.futures.ThreadPoolExecutor(1)
-        return Handle(self._aside, self._pool, (array, op, algorithm))
+        transport = self._transport.aside()
+        group = Group(self.rank, self.size, transport, self._members, self._tag, self)
+        return self._transport.start(group.all_reduce, array, op, algorithm, out)
+
+    def close(self):
+        """Returns when what `start_all_reduce` began is done. Backends call it when a worker has returned."""
+        self._transport.close()
+
+
+class Sending:
+    """A message under way: `wait()` returns when its array may change again."""
+
+    def __init__(self, transport, ticket):
+        self._transport, self._ticket = transport, ticket
+
+    def wait(self):
+        self._transport.finish(self._ticket)
 
 
 class Handle:
     """An `all_reduce` under way: `wait()` gives its result, `done()` says whether it is there."""
 
-    def __init__(self, group, pool, arguments):
-        self._transport = group._transport
-        self._transport.begin()
-
-        def work():
-            try:
-                return group.all_reduce(*arguments)
-            finally:
-                self._transport.end()
-
-        self._future = pool.submit(work)
+    def __init__(self, transport, number, future):
+        self._transport, self._number, self._future = transport, number, future
 
     def done(self):
         return self._future.done()
 
+    def then(self, call):
+        """Has `call()` called when the result is there, in the thread that made it."""
+        self._future.add_done_callback(lambda _: call())
+
     def wait(self):
-        with self._transport.paused(self._future):
-            return self._future.result()
+        self._transport.waits(self._number, self._future)
+        return self._future.result()

@@ -6,7 +6,6 @@ message that says who waits for whom.
 """
 
 import collections
-import contextlib
 import threading
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from .group import Group, GroupError, Transport
 
 
-def run(function, size, *args, capacity=None, timeout=None):
-    """Calls `function(group, *args)` in `size` threads and gives the list of their results, in the order of ranks.
+def run(function, size, *args, capacity=None, timeout=None, **named):
+    """Calls `function(group, *args, **named)` in `size` threads: the list of their results, in the order of ranks.
 
     `capacity`: how many messages a sender may be ahead of a receiver before `send` waits (None: any number; 0: `send`
     waits until the message is taken). `timeout`: seconds after which the group ends. Raises GroupError, which names
@@ -29,9 +28,13 @@ def run(function, size, *args, capacity=None, timeout=None):
 
     def work(rank):
         try:
-            results[rank] = function(Group(rank, size, _Mailbox(post, rank)), *args)
+            group = Group(rank, size, _Mailbox(post, rank))
+            results[rank] = function(group, *args, **named)
+            group.close()
         except _Ended:
             pass
+        except GroupError as error:
+            post.fail(error.rank, str(error), error)
         except BaseException as error:
             post.fail(rank, f"worker {rank} of {size} raised {type(error).__name__}: {error}", error)
         post.returned(rank)
@@ -43,6 +46,10 @@ def run(function, size, *args, capacity=None, timeout=None):
         if not post.changed.wait_for(lambda: len(post.done) == size, timeout):
             late = sorted(set(range(size)) - post.done)
             post.fail(late[0], f"time is up after {timeout} s: workers {late} of {size} have not returned")
+        left = [key for key, box in post.boxes.items() if box]
+        if left and not post.failure:
+            source, to, *_ = left[0]
+            post.fail(source, f"worker {source} sent worker {to} a message that it has not received")
     if post.failure:
         rank, message, error = post.failure
         raise GroupError(message, rank) from error
@@ -76,14 +83,14 @@ class _Post:
     def returned(self, rank):
         with self.changed:
             self.done.add(rank)
-            self._stops()
+            self.stops()
             self.changed.notify_all()
 
     def wait(self, key, rank, said, ready):
         """Until `ready()`. Whoever makes it so calls `wake(key)`. Called with the lock held."""
         if not ready() and self.failure is None:
             self.waiting[key] = rank, said
-            self._stops()
+            self.stops()
             self.changed.wait_for(lambda: key not in self.waiting or self.failure)
         if self.failure:
             raise _Ended
@@ -93,7 +100,7 @@ class _Post:
             self.running += 1
             self.changed.notify_all()
 
-    def _stops(self):
+    def stops(self):
         self.running -= 1
         if self.running == 0 and self.waiting:
             who = "; ".join(f"worker {rank} {said}" for rank, said in sorted(self.waiting.values()))
@@ -106,6 +113,7 @@ class _Mailbox(Transport):
 
     def __init__(self, post, rank, lane=0):
         self.shared, self.rank, self.lane = post, rank, lane
+        self.begun, self.ready = 0, set()
 
     def post(self, array, to, tag, what):
         key = (self.rank, to, self.lane, tag)
@@ -115,6 +123,7 @@ class _Mailbox(Transport):
             self.shared.boxes[key].append((what, np.array(array, order="C", copy=True)))
             self.shared.sent[key] += 1
             self.shared.wake(("message", key))
+            self.shared.wake(("any", to, self.lane, tag))
             return key, self.shared.sent[key]
 
     def finish(self, ticket):
@@ -137,24 +146,43 @@ class _Mailbox(Transport):
         self.check(source, what, theirs)
         if into is None:
             return message
+        self.fits(source, into, message.shape, message.dtype)
+        message = message.reshape(into.shape)
         if combine is None:
             into[...] = message
         else:
             combine(into, message, out=into)
         return into
 
-    def side(self):
+    def take_any(self, sources, tag, what):
+        shared = self.shared
+
+        def there():
+            return [source for source in sources if shared.boxes[source, self.rank, self.lane, tag]]
+
+        with shared.changed:
+            shared.wait(("any", self.rank, self.lane, tag), self.rank, "receives from any", there)
+            source = there()[0]
+        return source, self.take(source, tag, what)
+
+    def second(self):
         return _Mailbox(self.shared, self.rank, self.lane + 1)
 
-    def begin(self):
+    def began(self):
         with self.shared.changed:
             self.shared.running += 1
+            self.begun += 1
+            return self.begun
 
-    def end(self):
+    def ended(self, number):
         with self.shared.changed:
-            self.shared.wake(("handle", self.rank, self.lane))
-            self.shared._stops()
+            self.ready.add(number)
+            self.shared.wake(("handle", self.rank, number))
+            self.shared.stops()
 
-    @contextlib.contextmanager
-    def paused(self, future):
-        yield
+    def waits(self, number, future):
+        with self.shared.changed:
+            ready = self.aside().ready
+            self.shared.wait(
+                ("handle", self.rank, number), self.rank, "waits for its all_reduce", lambda: number in ready
+            )

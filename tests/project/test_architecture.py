@@ -11,7 +11,7 @@ import dlkernels
 pytestmark = pytest.mark.quick
 
 LIBRARY = Path(__file__).parents[2] / "lib"
-PACKAGES = ("simt", "dlkernels", "training", "cpulab", "coursework")
+PACKAGES = ("simt", "dlkernels", "training", "workers", "cpulab", "coursework")
 OPERATIONS = tuple(dlkernels.FOLDERS)  # each may use those before it
 # What operations may use besides.
 SHARED = (
@@ -23,6 +23,7 @@ ARROWS = {
     "simt": (),
     "dlkernels": ("simt",),
     "training": ("dlkernels",),
+    "workers": ("training", "dlkernels"),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
     "coursework": ("simt", "dlkernels", "training", "cpulab"),
 }
@@ -89,7 +90,7 @@ def named_in(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value.strip().strip(".")
             folders = [p for p in PACKAGES if text.split("/")[0] == p or text.startswith(f"lib/{p}")]
-            folders = [] if text == "dlkernels" else folders  # the name of the distribution
+            folders = [] if text in ("dlkernels", "workers") else folders  # the distribution's name, a word
             yield from (tuple(name.split(".")) for name in ([text] if DOTTED.match(text) else folders))
 
 

@@ -218,3 +218,29 @@ def test_device_arrays():
     assert x.grad.copy_to_host().tolist() == [4, 4]
     (x + x).sum().backward()
     assert x.grad.copy_to_host().tolist() == [6, 6]
+
+
+def test_a_leaf_says_when_its_gradient_is_ready():
+    """Once in each backward, when all uses have added to it, the last layers first; not where nothing arrives."""
+    first, second, idle = leaf(1.0, 2.0), leaf(3.0, 4.0), leaf(5.0, 6.0)
+    ready = []
+    for x in (first, second, idle):
+        x.when_ready = lambda x: ready.append((x, x.grad.copy()))
+    y = F.tanh(first + first)
+    z = y + second
+    (z + second + first).sum().backward()
+    assert [x for x, _ in ready] == [second, first]
+    for x, grad in ready:
+        assert np.array_equal(grad, x.grad)
+    (first * 2).sum().backward()
+    assert ready[-1][0] is first
+    assert np.array_equal(ready[-1][1], first.grad)
+    assert len(ready) == 3
+    assert idle.grad is None
+
+
+def test_a_tensor_that_is_a_leaf_itself_says_so_too():
+    x, ready = leaf(1.0), []
+    x.when_ready = ready.append
+    x.backward()
+    assert ready == [x]

@@ -1,0 +1,156 @@
+"""Sharded checkpoints: each worker writes its part, and another number of workers reads what it needs of them.
+
+    save_optimizer(folder, group, optimizer, step=100)
+    step = load_optimizer(folder, group, optimizer)["step"]      # on any number of workers
+
+A `Piece` says of an array which part of a larger one it is. A worker that loads finds the overlaps of its pieces with
+those in the files, whoever wrote them, and reads these bytes only. PyTorch's torch.distributed.checkpoint does so.
+
+Each worker's file is written as training.checkpoints does it, whole or not at all. The checkpoint becomes valid in one
+moment, when worker 0 has all files on the disk and replaces `checkpoint.json`, which names them; files that it names no
+more are deleted then. A training that dies on the way has its last checkpoint.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from training import checkpoints as whole
+from training.arrays import filled
+
+INDEX = "checkpoint.json"
+
+
+@dataclass
+class Piece:
+    """array: the part that begins at `begin` (a number for each dimension) of an array of this shape."""
+
+    array: np.ndarray
+    shape: tuple
+    begin: tuple
+
+    def box(self):
+        return [(b, b + n) for b, n in zip(self.begin, self.array.shape, strict=True)]
+
+
+def state_pieces(optimizer, group, name="state"):
+    """{name: Piece} of an optimizer whose parameters are this worker's parts of flat arrays: ZeroOptimizer's shards, or
+    those of fully_shard. Weights and moments, which begin as zeros."""
+    pieces = {}
+    inner = getattr(optimizer, "inner", optimizer)
+    for k, (p, state) in enumerate(zip(inner.parameters, inner.state, strict=True)):
+        sizes = group.all_gather(np.array([p.size]))
+        shape, begin = (int(sizes.sum()),), (int(sizes[: group.rank].sum()),)
+        pieces[f"{name}.{k}.weight"] = Piece(p.data, shape, begin)
+        for moment in inner.moments:
+            if state.get(moment) is None:
+                state[moment] = filled(p.data, 0)
+            pieces[f"{name}.{k}.{moment}"] = Piece(state[moment], shape, begin)
+    return pieces
+
+
+def save_optimizer(folder, group, optimizer, **values):
+    """`save` of the weights and the state of an optimizer whose parameters are cut among the workers (zero.py)."""
+    inner = getattr(optimizer, "inner", optimizer)
+    values |= {"steps of the optimizer": [state["step"] for state in inner.state]}
+    save(folder, group, state_pieces(optimizer, group), **values)
+
+
+def load_optimizer(folder, group, optimizer):
+    """Go on from `save_optimizer`, by another number of workers or the same. Returns the values."""
+    values = load(folder, group, state_pieces(optimizer, group))
+    inner = getattr(optimizer, "inner", optimizer)
+    for state, step in zip(inner.state, values.pop("steps of the optimizer"), strict=True):
+        state["step"] = step
+    for bucket in getattr(optimizer, "buckets", ()):  # weights of which the worker has all
+        bucket.gather(group)
+    return values
+
+
+def save(folder, group, pieces, **values):
+    """Write all workers' pieces, and values that JSON has (worker 0's). All workers call it.
+
+    pieces: {name: Piece}; the same part may be several workers' (a norm that all have): it is written by each.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    number = int(group.broadcast(np.array(_number(folder) + 1 if group.rank == 0 else 0)))
+    layout = {name: [list(piece.shape), list(piece.begin)] for name, piece in pieces.items()}
+    file = f"{number}-{group.rank}-of-{group.size}.safetensors"
+    whole.save(folder / file, pieces=_State({name: piece.array for name, piece in pieces.items()}), layout=layout)
+    group.barrier()  # all files are on the disk
+    if group.rank == 0:
+        files = [f"{number}-{rank}-of-{group.size}.safetensors" for rank in range(group.size)]
+        draft = folder / f"{INDEX}.{os.getpid()}.part"
+        draft.write_text(json.dumps({"number": number, "files": files, "values": values}))
+        with open(draft, "rb+") as opened:
+            os.fsync(opened.fileno())
+        os.replace(draft, folder / INDEX)
+        for old in folder.glob("*.safetensors"):
+            if old.name not in files:
+                old.unlink()
+    group.barrier()
+
+
+def load(folder, group, pieces):
+    """Write into the arrays of `pieces` what the checkpoint in `folder` has of them. Returns the values.
+
+    FileNotFoundError where there is none, ValueError where it lacks a part of a piece, or has it in another shape or
+    dtype: nothing is written into any array then. No worker waits for another; `group` is the one that will go on.
+    """
+    import safetensors
+
+    folder = Path(folder)
+    index = json.loads((folder / INDEX).read_text())
+    found = {name: np.empty_like(piece.array) for name, piece in pieces.items()}
+    covered = {name: np.zeros(piece.array.shape, bool) for name, piece in pieces.items()}
+    for file in index["files"]:
+        with safetensors.safe_open(folder / file, "numpy") as opened:
+            layout = json.loads(opened.metadata()["state"])["values"]["layout"]
+            for name in pieces.keys() & layout.keys():
+                shape, begin = layout[name]
+                piece, there = pieces[name], opened.get_slice(f"pieces.{name}")
+                if tuple(shape) != tuple(piece.shape):
+                    raise ValueError(f"{name} is of shape {tuple(shape)} in {folder / file}; expected {piece.shape}.")
+                overlap = _overlap(piece.box(), [(b, b + n) for b, n in zip(begin, there.get_shape(), strict=True)])
+                if overlap:
+                    mine = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, piece.begin, strict=True))
+                    its = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, begin, strict=True))
+                    part = there[its]
+                    if part.dtype != piece.array.dtype:
+                        raise ValueError(f"{name} is {part.dtype} in {folder / file}; expected {piece.array.dtype}.")
+                    found[name][mine], covered[name][mine] = part, True
+    for name, there in covered.items():
+        if not there.all():
+            raise ValueError(
+                f"{folder} lacks {np.sum(~there)} of {there.size} numbers of {name} for worker {group.rank}."
+            )
+    for name, piece in pieces.items():
+        piece.array[...] = found[name]
+    return index["values"]
+
+
+def _overlap(one, other):
+    """The box that is in both, or None."""
+    both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True)]
+    return both if all(begin < end for begin, end in both) else None
+
+
+def _number(folder):
+    try:
+        return json.loads((folder / INDEX).read_text())["number"]
+    except FileNotFoundError:
+        return 0
+
+
+class _State:
+    """What training.checkpoints saves: a thing with a state_dict."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+
+    def state_dict(self):
+        return self.arrays
