@@ -21,6 +21,8 @@ experts.py      a mixture of experts                grid.py         several of t
 pipeline.py     layers one behind the other         schedules.py    in which order a pipeline works
 staleness.py    asynchronous updates, bounded       local_sgd.py    averages now and then
 checkpoints.py  a training's state in parts         examples.py     what the pages' workers run
+
+simulate/       a step on machines that nobody here has, by counting
 """
 
 from .group import Group, GroupError, bounds
