@@ -5,9 +5,10 @@
 
 A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients by a
 ring. What the simulator is given is measured with one and with two workers: seconds for a sample and for a step
-without samples (least squares over parts of the batch), alpha and beta of a message (over sums of several sizes). It
-then predicts the step of each number of workers, `workers.simulate.local`. Medians; each worker computes with one
-thread. Where there are more workers than cores they take turns, and so the prediction has them.
+without samples (least squares over parts of the batch; with two workers that compute at the same time and send nothing,
+since cores share more than memory), alpha and beta of a message (over sums of several sizes). It then predicts the
+step of each number of workers, `workers.simulate.local`. Medians; each worker computes with one thread. Where there are
+more workers than cores they take turns, and so the prediction has them. Run it where nothing else runs.
 """
 
 import os
@@ -48,16 +49,18 @@ def samples(batch):
     return draw.standard_normal((2, batch, WIDTH), dtype=np.float32)
 
 
-def steps(group, batch, whole, repeats):
-    """(median seconds of a step of `batch` samples for each worker, the gradients' sum)."""
+def steps(group, batch, whole, repeats, send=True):
+    """(median seconds of a step of `batch` samples for each worker, the gradients' sum). send: whether they are summed."""
     network, (x, y) = Network(), samples(whole)
-    mine = slice(group.rank * batch, (group.rank + 1) * batch)
+    mine = slice(group.rank * batch, (group.rank + 1) * batch) if group.size * batch <= whole else slice(batch)
     seconds = []
     for _ in range(repeats + 2):
         group.barrier()
         begin = time.perf_counter()
         network.learn(x[mine], y[mine], whole)
-        total = group.all_reduce(network.gradients.ravel()) if group.size > 1 else network.gradients.ravel()
+        total = network.gradients.ravel()
+        if send and group.size > 1:
+            total = group.all_reduce(total)
         seconds.append(time.perf_counter() - begin)
     return float(np.median(seconds[2:])), np.float64(total[:: WIDTH * 8])
 
@@ -86,7 +89,7 @@ def benchmark(quick):
 
     repeats, counts = (5, (1, 2)) if quick else (40, COUNTS)
     nbytes = 4 * LAYERS * WIDTH * WIDTH
-    measured, reference = {}, None
+    measured, given, reference = {}, {}, None
     for n in counts:
         with processes.Workers(n, threads=1) as workers:
             answers = workers.run(steps, BATCH // n, BATCH, repeats)
@@ -94,22 +97,29 @@ def benchmark(quick):
             reference = answers[0][1] if n == 1 else reference
             for _, total in answers:  # to rounding, but for a ReLU that rounding puts on the other side of its kink
                 assert np.linalg.norm(total - reference) < 1e-2 * np.linalg.norm(reference), f"{n} workers: wrong sums"
-            if n == 1:
+            if n <= 2:
                 parts = [BATCH // k for k in (1, 2, 3, 4, 6, 8)]
-                alone = [of_all(workers.run(steps, part, BATCH, repeats)) for part in parts]
+                alone = [of_all(workers.run(steps, part, BATCH, repeats, False)) for part in parts]
                 sample, fixed = np.polyfit(parts, alone, 1)
+                given[n] = {"sample": float(sample), "fixed": max(float(fixed), 0.0)}
             if n == 2:
                 # a ring of two: two steps, each with half of the bytes
                 pairs = [max(of) / 2 for of in zip(*workers.run(sums, SIZES, repeats), strict=True)]
                 alpha, beta = simulate.fit_link([size / 2 for size in SIZES], pairs)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    given = {"sample": float(sample), "fixed": max(float(fixed), 0.0), "alpha": alpha, "beta": beta, "cores": cores}
+    link = {"alpha": alpha, "beta": beta, "cores": cores}
     rows = []
     for n in counts:
-        said = simulate.local(n, BATCH, nbytes=nbytes, **given)
+        said = simulate.local(n, BATCH, nbytes=nbytes, **given[min(n, 2)], **link)
         rows.append({"workers": n, "measured": measured[n], "simulated": said, "error": said / measured[n] - 1})
-    print(f"alpha {1e6 * alpha:.1f} us, beta {beta / 1e9:.2f} GB/s, a sample {1e6 * sample:.1f} us, {cores} cores")
+    print(f"alpha {1e6 * alpha:.1f} us, beta {beta / 1e9:.2f} GB/s, {cores} cores; seconds of a sample: {given}")
     print(Table(("workers", "measured, ms", "simulated, ms", "error"),
                 [(r["workers"], f"{1e3 * r['measured']:.2f}", f"{1e3 * r['simulated']:.2f}", f"{r['error']:+.0%}")
                  for r in rows]))  # fmt: skip
-    return {"given": given, "bytes": nbytes, "batch": BATCH, "rows": rows}
+    return {
+        "given": {str(n): one for n, one in given.items()},
+        "link": link,
+        "bytes": nbytes,
+        "batch": BATCH,
+        "rows": rows,
+    }

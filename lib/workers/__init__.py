@@ -13,6 +13,16 @@ group.py        one worker's view of its group: rank, size, send, receive and al
 collectives.py  the collectives, written once on send and receive: naive, tree, ring, halving, direct
 threads.py      workers that are threads of this process: for tests, pages and pictures
 processes.py    workers that are processes and send through shared memory
+
+data.py         data parallel: each has the whole network and a part of the batch
+autograd.py     collectives on the tape             zero.py         what ZeRO cuts: states, gradients, weights
+tensor.py       layers cut among workers            context.py      long sequences cut among workers: ring attention
+experts.py      a mixture of experts                grid.py         several of these at once
+pipeline.py     layers one behind the other         schedules.py    in which order a pipeline works
+staleness.py    asynchronous updates, bounded       local_sgd.py    averages now and then
+checkpoints.py  a training's state in parts         examples.py     what the pages' workers run
+
+simulate/       a step on machines that nobody here has, by counting
 """
 
 from .group import Group, GroupError, bounds

@@ -242,6 +242,10 @@ class Handle:
     def done(self):
         return self._future.done()
 
+    def then(self, call):
+        """Has `call()` called when the result is there, in the thread that made it."""
+        self._future.add_done_callback(lambda _: call())
+
     def wait(self):
         self._transport.waits(self._number, self._future)
         return self._future.result()

@@ -368,8 +368,8 @@ def _worker(rank, layout, name, bells, connection, by_main):
 def _answer(group, work):
     """What a call gives: what goes back to the parent."""
     try:
-        function, args = pickle.loads(work)
-        result = function(group, *args)
+        function, args, named = pickle.loads(work)
+        result = function(group, *args, **named)
         group.close()
         return pickle.dumps(("returned", result), pickle.HIGHEST_PROTOCOL)
     except _Ended:
@@ -429,8 +429,8 @@ class Workers:
     def __exit__(self, *_):
         self.close()
 
-    def run(self, function, *args, timeout=None):
-        """Calls `function(group, *args)` in each worker and gives the list of the results, in the order of ranks.
+    def run(self, function, *args, timeout=None, **named):
+        """Calls `function(group, *args, **named)` in each worker: the list of the results, in the order of ranks.
 
         `function` is one that the workers can import: of a module, not of a notebook. Arguments and results are
         pickled. `timeout`: seconds. Raises GroupError when a worker raises, dies, or is late, or when all wait for one
@@ -444,7 +444,7 @@ class Workers:
                 "write it into a file, and import it from there"
             )
         try:
-            work = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+            work = pickle.dumps((function, args, named), pickle.HIGHEST_PROTOCOL)
             for rank, connection in enumerate(self._connections):
                 try:
                     connection.send_bytes(work)
@@ -542,7 +542,7 @@ def _environment(threads):
                 os.environ[name] = value
 
 
-def run(function, size, *args, timeout=None, threads=None):
-    """`Workers(size).run(function, *args)` with workers that end thereafter."""
+def run(function, size, *args, timeout=None, threads=None, **named):
+    """`Workers(size).run(function, *args, **named)` with workers that end thereafter."""
     with Workers(size, threads) as workers:
-        return workers.run(function, *args, timeout=timeout)
+        return workers.run(function, *args, timeout=timeout, **named)

@@ -13,8 +13,8 @@ import numpy as np
 from .group import Group, GroupError, Transport
 
 
-def run(function, size, *args, capacity=None, timeout=None):
-    """Calls `function(group, *args)` in `size` threads and gives the list of their results, in the order of ranks.
+def run(function, size, *args, capacity=None, timeout=None, **named):
+    """Calls `function(group, *args, **named)` in `size` threads: the list of their results, in the order of ranks.
 
     `capacity`: how many messages a sender may be ahead of a receiver before `send` waits (None: any number; 0: `send`
     waits until the message is taken). `timeout`: seconds after which the group ends. Raises GroupError, which names
@@ -29,7 +29,7 @@ def run(function, size, *args, capacity=None, timeout=None):
     def work(rank):
         try:
             group = Group(rank, size, _Mailbox(post, rank))
-            results[rank] = function(group, *args)
+            results[rank] = function(group, *args, **named)
             group.close()
         except _Ended:
             pass

@@ -1,0 +1,147 @@
+"""What the pages' workers run. A process imports its function from a file, so those that a page calls stand here.
+
+The network is `training.smaller.networks.digits`, two convolutions and two linear layers, without batch norm and
+dropout, so that many workers compute what one computes.
+"""
+
+import time
+
+import numpy as np
+
+from training import SGD, Tensor, data
+from training import functional as F
+from training.smaller import networks
+
+from .data import DataParallel
+
+
+def batch_of(examples, step=0):
+    """(images, labels) of `examples` digits of the training part, others for each step."""
+    (images, labels), _ = data.digits()
+    chosen = np.arange(step * examples, (step + 1) * examples) % len(labels)
+    return images[chosen], labels[chosen]
+
+
+def greet(group):
+    """Each worker tells the next one its rank, and returns what it was told."""
+    right, left = (group.rank + 1) % group.size, (group.rank - 1) % group.size
+    told = group.exchange(np.array([group.rank]), right, left)
+    return f"worker {group.rank} of {group.size} was told {told[0]}"
+
+
+def gradients(group, examples, width=32, **options):
+    """One forward and backward pass: each worker takes its part of a batch of `examples`. Returns the averaged
+    gradients, one array for each parameter, and the bytes that this worker sent for them."""
+    model = DataParallel(networks.digits(width=width), group, **options)
+    images, labels = batch_of(examples)
+    mine = group.part(examples)
+    before = group.bytes_sent  # the weights were sent when the model was made
+    F.cross_entropy(model(Tensor(images[mine])), labels[mine]).backward()
+    model.synchronize()
+    return [p.grad for p in model.module.parameters()], group.bytes_sent - before
+
+
+def train(group, examples, steps, width=32, lr=0.05, die=None, **options):
+    """Data-parallel training by SGD with momentum. Returns {"losses": of each step, the mean over the workers,
+    "weights", "seconds": of each step, "waited": from the end of each backward pass to that of the step, "busy":
+    processor seconds of a second of training, the first steps left out}.
+
+    die=(rank, step): that worker ends itself then, as the system does where memory has run out.
+    """
+    model = DataParallel(networks.digits(width=width), group, **options)
+    optimizer = SGD(model.module.parameters(), lr=lr, momentum=0.9)
+    found = {"losses": [], "seconds": [], "waited": []}
+    mine = group.part(examples)
+    batches = [[one[mine] for one in batch_of(examples, step)] for step in range(steps)]
+    for step, (images, labels) in enumerate(batches):
+        if die == (group.rank, step):
+            _end_this_process()
+        if step == min(3, steps - 1):  # what is compiled has been
+            group.barrier()
+            busy, since = time.process_time(), time.perf_counter()
+        begin = time.perf_counter()
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(Tensor(images)), labels)
+        loss.backward()
+        waits = time.perf_counter()
+        model.synchronize()
+        optimizer.step()
+        end = time.perf_counter()
+        found["losses"].append(loss.item())
+        found["seconds"].append(end - begin)
+        found["waited"].append(end - waits)
+    found["busy"] = (time.process_time() - busy) / (time.perf_counter() - since)
+    found["losses"] = group.all_reduce(np.array(found["losses"]), "mean", "direct").tolist()
+    return found | {"weights": model.module.state_dict()}
+
+
+def _end_this_process():
+    import os
+    import signal
+
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def timeline(group, examples, width=32, tries=20, **options):
+    """When things happen in one step: {"forward", "backward": (begin, end), "sums": [(begin, end) of each bucket's
+    all-reduce]}, seconds since all workers began, of the median of some tries by length."""
+    noted = _Noted(group)
+    model = DataParallel(networks.digits(width=width), noted, **options)
+    mine = group.part(examples)
+    images, labels = (one[mine] for one in batch_of(examples))
+    found = []
+    for _ in range(tries):
+        for p in model.module.parameters():
+            p.grad = None
+        noted.sums = []
+        group.barrier()
+        begin = time.perf_counter()
+        loss = F.cross_entropy(model(Tensor(images)), labels)
+        middle = time.perf_counter()
+        loss.backward()
+        end = time.perf_counter()
+        model.synchronize()
+        done = time.perf_counter()
+        sums = [(a - begin, b - begin) for a, b in sorted(noted.sums)]
+        found.append({"forward": (0, middle - begin), "backward": (middle - begin, end - begin), "sums": sums,
+                      "done": done - begin})  # fmt: skip
+    length = group.all_reduce(np.array([one["done"] for one in found]), "max")
+    return found[int(np.argsort(length)[len(length) // 2])]
+
+
+class _Noted:
+    """A group that notes when its all-reduces begin and end."""
+
+    def __init__(self, group):
+        self._group, self.sums = group, []
+
+    def __getattr__(self, name):
+        return getattr(self._group, name)
+
+    def start_all_reduce(self, *arguments):
+        begin = time.perf_counter()
+        handle, sums = self._group.start_all_reduce(*arguments), self.sums
+        handle.then(lambda: sums.append((begin, time.perf_counter())))
+        return handle
+
+
+def all_reduces(group, lengths, algorithm, reps):
+    """Seconds of all-reduces of float32 arrays: for each length `reps` of them, each that of the slowest worker."""
+    found = []
+    for length in lengths:
+        array = np.ones(length, np.float32)
+        times = np.empty(reps)
+        for k in range(reps):
+            group.barrier()
+            begin = time.perf_counter()
+            group.all_reduce(array, "max", algorithm, out=array)
+            times[k] = time.perf_counter() - begin
+        found.append(group.all_reduce(times, "max").tolist())
+    return found
+
+
+def sent(group, algorithm, length=840):
+    """How many times an array's bytes this worker sends for one all-reduce."""
+    before = group.bytes_sent
+    group.all_reduce(np.zeros(length, np.float32), algorithm=algorithm)
+    return (group.bytes_sent - before) / (4 * length)
