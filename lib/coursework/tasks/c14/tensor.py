@@ -45,7 +45,7 @@ def parts_of(x, w1, w2, b2, grad, n, mask=True):
 
 
 def judge_tensor(arguments, result):
-    x, w1, w2, b2, grad, n = arguments
+    b2, n = arguments[3], arguments[5]
     parts = parts_of(*arguments)
     right = {name: [sum(of)] * n if name in ("y", "grad_x") else of for name, of in parts.items()}
     right["y"] = [y + b2 for y in right["y"]]
