@@ -3,7 +3,7 @@
 
 def another_interleaving():
     """right"""
-    return "AAABABCABACADBBBCDCCBDDDCD"[:0] + "ABACABAAADBCBBBDCCCCDDDD"
+    return "AAAABBBBACCCCBADDDDCDBCD"
 
 
 def as_a_list():
