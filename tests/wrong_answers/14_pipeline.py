@@ -47,12 +47,12 @@ def too_few():
 
 
 def too_often():
-    """wrong impossible: A micro-batch has six passes"""
+    """wrong impossible: A microbatch has six passes"""
     return "AAAAAAABBBBB"
 
 
 def a_fifth():
-    """wrong unknown-thread: The micro-batches are A, B, C and D"""
+    """wrong unknown-thread: The microbatches are A, B, C and D"""
     return "ABCDE"
 
 

@@ -99,7 +99,7 @@ def tokens(n, experts, capacity, skew=1.0):
 
 EXPERTS = FunctionTask(
     id="14-experts",
-    section=Section("14.3", CUTTING, "Experts"),
+    section=Section("14.3", CUTTING, "The experts"),
     title="Tokens to their experts",
     objective="Sort tokens into the slots of their experts, with a capacity, so that equal parts can be sent and brought back",
     points=2,

@@ -87,7 +87,7 @@ def brought(n, length):
 
 HALVING = ScenarioTask(
     id="14-halving",
-    section=Section("14.2", COLLECTIVES, "Fewer steps"),
+    section=Section("14.2", COLLECTIVES, "Long and short arrays"),
     title="Reduce-scatter in few steps",
     objective="Write a reduce-scatter by recursive halving, and count its messages and bytes",
     points=3,

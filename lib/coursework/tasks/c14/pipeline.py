@@ -74,7 +74,7 @@ class PipelineTask(ScheduleTask):
     """The best is known: no schedule can end before LEAST, and one of them is one forward, one backward."""
 
     proof: ClassVar[str] = (
-        f"a stage works for {len(BATCHES) * (FORWARD + BACKWARD)} ms, and the first and the last micro-batch are "
+        f"a stage works for {len(BATCHES) * (FORWARD + BACKWARD)} ms, and the first and the last microbatch are "
         f"{(STAGES - 1) * (FORWARD + BACKWARD)} ms on their way to it and from it."
     )
 
@@ -85,7 +85,7 @@ class PipelineTask(ScheduleTask):
 
 PIPELINE = PipelineTask(
     id="14-pipeline",
-    section=Section("14.3", CUTTING, "One forward, one backward"),
+    section=Section("14.3", CUTTING, "The depth"),
     title="Be the scheduler of a pipeline",
     objective="Choose the order of the passes of a pipeline so that its bubble is smallest and its activations fit",
     points=3,
@@ -95,7 +95,7 @@ PIPELINE = PipelineTask(
         issued = []
 
 
-        def micro_batch(name):
+        def microbatch(name):
             issued.append(name + "f0")
             issued.append(name + "f1")
             issued.append(name + "f2")
@@ -103,9 +103,9 @@ PIPELINE = PipelineTask(
             issued.append(name + "b1")
             issued.append(name + "b0")
         """,
-        **{name: ("micro_batch", name) for name in BATCHES},
+        **{name: ("microbatch", name) for name in BATCHES},
     ),
-    who="micro-batch",
+    who="microbatch",
     score=score,
     shown={-(end + EACH * over): in_words(-(end + EACH * over)) for end in range(EACH) for over in range(20)},
     at_the_end=bars,
@@ -114,7 +114,7 @@ PIPELINE = PipelineTask(
     slips={
         -(
             2 * LEAST
-        ): "Nothing overlaps: a micro-batch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
+        ): "Nothing overlaps: a microbatch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
         -(
             LEAST + 6 * EACH
         ): "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
@@ -123,15 +123,15 @@ PIPELINE = PipelineTask(
     otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued earlier? And where a stage "
     "keeps more than fits, which backward pass should come before the next forward pass?",
     advice={
-        "unknown-thread": "The micro-batches are A, B, C and D. A step issues the next pass of its micro-batch.",
-        "impossible": "A micro-batch has six passes: three forward, three backward. One that has issued them all cannot be named again.",
+        "unknown-thread": "The microbatches are A, B, C and D. A step issues the next pass of its microbatch.",
+        "impossible": "A microbatch has six passes: three forward, three backward. One that has issued them all cannot be named again.",
         "type": 'Write a string with one letter for each step, as "AAAAAABBBBBB".',
     },
     hints=(
         "How long does a stage work in all? Which waiting can no order avoid, before its first pass and behind its last?",
         "The last stage does a backward pass right after each forward pass. Stage 1 does two forward passes first, stage 0 three; then each "
         "does one backward, one forward, in turns.",
-        "Write down the eight passes of each stage in that order. Then issue them: name a micro-batch only when its next pass is the next "
+        "Write down the eight passes of each stage in that order. Then issue them: name a microbatch only when its next pass is the next "
         "in the row of its stage. It begins with A three times, B twice ...",
     ),
 )

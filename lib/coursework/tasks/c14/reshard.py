@@ -5,7 +5,7 @@ import operator
 from ...checking import short
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
-from .shared import THOUSANDS
+from .shared import STEPS
 
 
 def reads(length, old, new, rank):
@@ -77,7 +77,7 @@ def asked(length, old, new, rank):
 
 RESHARD = FunctionTask(
     id="14-reshard",
-    section=Section("14.4", THOUSANDS, "When a worker is lost"),
+    section=Section("14", STEPS, "A worker that dies"),
     title="A checkpoint for another number of workers",
     objective="Work out which parts of which files a worker reads, when a checkpoint was written by more or fewer workers",
     points=2,

@@ -1,4 +1,4 @@
-"""14-tensor: Two layers, cut by columns and by rows."""
+"""14-tensor: Two layers, cut among workers."""
 
 import numpy as np
 
@@ -132,8 +132,8 @@ def network(rows, ins, hidden, outs, n):
 
 TENSOR = ScenarioTask(
     id="14-tensor",
-    section=Section("14.3", CUTTING, "Columns, then rows"),
-    title="Two layers, cut by columns and by rows",
+    section=Section("14.3", CUTTING, "The layers"),
+    title="Two layers, cut among workers",
     objective="Write a pair of tensor-parallel linear layers with its backward pass, with one all-reduce in each direction",
     points=4,
     minutes=25,
