@@ -12,7 +12,7 @@ from .shared import CUTTING
 STAGES, BATCHES, FORWARD, BACKWARD = 3, "ABCD", 1, 2  # ms
 LEAST = (len(BATCHES) + STAGES - 1) * (FORWARD + BACKWARD)  # the busiest stage's work, and the way there and back
 FITS = tuple(STAGES - stage for stage in range(STAGES))  # activations that fit in the memory of a stage
-EACH = 100  # of a score: one activation too many counts more than any time
+TOP, EACH = 2000, 100  # of a score: one activation too many counts more than any time
 
 
 def timeline(issued):
@@ -49,12 +49,12 @@ def _issued(played):
 
 def score(played):
     end, over = _came_to(played)
-    return -(end + EACH * over)
+    return TOP - (end + EACH * over)
 
 
 def in_words(score):
     """A score in words."""
-    over, end = divmod(-score, EACH)
+    over, end = divmod(TOP - score, EACH)
     many = f", with {over} activation{'s' if over > 1 else ''} more than fit" if over else ""
     return f"All has ended after {end} ms{many}"
 
@@ -127,17 +127,18 @@ PIPELINE = PipelineTask(
     ),
     who="microbatch",
     score=score,
-    shown={-(end + EACH * over): in_words(-(end + EACH * over)) for end in range(EACH) for over in range(20)},
+    shown={worth: in_words(worth) for worth in range(TOP + 1)},
     at_the_end=bars,
     steps_shown=False,
     more="less is possible",
     slips={
-        -(
-            2 * LEAST
-        ): "Nothing overlaps: a microbatch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
-        -(
-            LEAST + 6 * EACH
-        ): "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
+        TOP
+        - 2
+        * LEAST: "Nothing overlaps: a microbatch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
+        TOP
+        - LEAST
+        - 6
+        * EACH: "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
         "do the backward pass of A, and what does that free?",
     },
     otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued earlier? And where a stage "

@@ -42,7 +42,7 @@ def _case(rate, staleness):
     return Case(f"rate = {rate:g}, staleness = {staleness}", lambda rng: (rate, staleness))
 
 
-FIELDS = {"rate": Real(1e-6, 10.0), "staleness": Whole(0, 50)}
+FIELDS = {"rate": Real(0.001, 10.0), "staleness": Whole(0, 50)}
 STALE = CounterexampleTask(
     id="14-stale",
     section=Section("14.3", CUTTING, "Not waiting at all"),
