@@ -67,5 +67,5 @@ def passes_in_place_of_letters():
 
 
 def far_too_many():
-    """wrong too-many-steps: has 24 steps"""
+    """wrong too-many-steps: has 24 when"""
     return "ABCD" * 300

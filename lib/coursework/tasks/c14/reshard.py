@@ -52,12 +52,7 @@ def judge_reads(arguments, result):
             )
             return Slip("padding", expected, cause, got)
         if file * here + first != at:
-            where = f"This entry begins with number {file * here + first}; number {at} is next."
-            cause = (
-                where
-                if at > begin
-                else f"{where} Worker {rank} of {new} begins with number {at}: each has {there}, the last one what is left."
-            )
+            cause = _of_begin(arguments, file * here + first, file * (length // old) + first, at, at > begin)
             return Slip("begin", expected, cause, got)
         at = file * here + last
         if at > end:
@@ -69,6 +64,20 @@ def judge_reads(arguments, result):
     if len(result) > len(right):
         return Slip("pieces", expected, "One entry for each file: neighbours in one file are read at once.")
     return None
+
+
+def _of_begin(arguments, begins, cut_off, at, later):
+    """Why an entry begins with another number than `at`. `cut_off`: where it would begin if files were rounded down."""
+    length, old, new, rank = arguments
+    there = -(-length // new)
+    if cut_off == at:
+        return f"A file has length / old numbers, rounded up: {-(-length // old)}."
+    where = f"This entry begins with number {begins}; number {at} is next."
+    if later:
+        return where + (" `last` itself is not read, as in a slice." if begins == at + 1 else "")
+    if begins == rank * (length // new):
+        return f"{where} A worker has length / new numbers, rounded up: {there}."
+    return f"{where} Worker {rank} of {new} begins with it: each has {there}, the last one what is left."
 
 
 def asked(length, old, new, rank):

@@ -140,7 +140,7 @@ TENSOR = ScenarioTask(
     scenario=play_tensor,
     judge=judge_tensor,
     cases=(
-        Case("2 workers, 3 hidden features each", network(4, 3, 6, 2, 2)),
+        Case("2 workers, 3 hidden features each", network(5, 4, 6, 2, 2)),
         Case("3 workers, 1 hidden feature each", network(5, 4, 3, 3, 3)),
         Case("4 workers, more outputs than inputs", network(2, 2, 8, 5, 4)),
         Case("1 worker", network(3, 2, 4, 1, 1)),
