@@ -2,6 +2,8 @@
 
 import operator
 
+import numpy as np
+
 from ...checking import short
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
@@ -27,7 +29,7 @@ def judge_reads(arguments, result):
     begin, end = min(rank * there, length), min((rank + 1) * there, length)
     right = reads(*arguments)
     expected = f"numbers {begin} to {end - 1}, as {short(right)}" if begin < end else "nothing to read: []"
-    if not isinstance(result, list | tuple):
+    if not isinstance(result, list | tuple | np.ndarray):
         return Slip("type", expected, "Return a list of (file, first, last).")
     at = begin
     for entry in result:
