@@ -20,7 +20,7 @@ def from_a_table(gpus):
 
 
 too_many = edit(
-    MASTER, "wrong too-many: their numbers are added", replace('"data": 64, "zero": 3', '"data": 128, "zero": 3')
+    MASTER, "wrong too-many: their numbers are added", replace('"data": 64, "zero": 3', '"data": 256, "zero": 3')
 )
 each_gets_all = edit(
     MASTER,

@@ -39,4 +39,4 @@ divided = edit(
 nothing = edit(
     MASTER, "wrong type: Return the number of a chunk", replace("return (rank - step) % n", "(rank - step) % n")
 )
-one_chunk_less = edit(MASTER, "wrong twice: holds the numbers of worker", replace("% n", "% max(1, n - 1)"))
+one_chunk_less = edit(MASTER, "wrong lacking: Which chunk came to it", replace("% n", "% max(1, n - 1)"))

@@ -58,7 +58,7 @@ overwrites_the_last = edit(
 )
 never_counted = edit(MASTER, "wrong slots: The tokens of expert", cut("filled[expert] += 1"))
 counted_per_token = edit(
-    MASTER, "wrong order: without gaps", replace("slot = filled[expert]", "slot = token % capacity")
+    MASTER, "wrong gap: counted by themselves", replace("slot = filled[expert]", "slot = token % capacity")
 )
 places_of_the_full = edit(
     MASTER,

@@ -3,7 +3,7 @@
 
 def another_interleaving():
     """right"""
-    return "AAABABCABACADBBBCDCCBDDDCD"[:0] + "ABACABAAADBCBBBDCCCCDDDD"
+    return "AAAABBBBACCCCBADDDDCDBCD"
 
 
 def as_a_list():
@@ -47,12 +47,12 @@ def too_few():
 
 
 def too_often():
-    """wrong impossible: A micro-batch has six passes"""
+    """wrong impossible: A microbatch has six passes"""
     return "AAAAAAABBBBB"
 
 
 def a_fifth():
-    """wrong unknown-thread: The micro-batches are A, B, C and D"""
+    """wrong unknown-thread: The microbatches are A, B, C and D"""
     return "ABCDE"
 
 
@@ -67,5 +67,5 @@ def passes_in_place_of_letters():
 
 
 def far_too_many():
-    """wrong too-many-steps: has 24 steps"""
+    """wrong too-many-steps: has 24 when"""
     return "ABCD" * 300

@@ -63,7 +63,7 @@ def half_a_step():
 
 
 def a_negative_rate():
-    """wrong not-allowed: a number from 1e-06 to 10"""
+    """wrong not-allowed: a number from 0.001 to 10"""
     return but(divided={"rate": -1, "staleness": 2})
 
 

@@ -115,4 +115,4 @@ _NOTHING = "On this input no program can be right, so it says nothing of this on
 
 
 def _value(value):
-    return value if isinstance(value, int) else f"{len(value)} numbers"
+    return value if isinstance(value, int | float) else f"{len(value)} numbers"

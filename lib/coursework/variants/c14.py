@@ -12,13 +12,13 @@ def _asked(of, **numbers):
 VARIANTS = {
     "14-bytes": Variants(
         {"workers": 8, "millions": 3},
-        {"workers": (8, 16, 32, 64), "millions": (3, 5, 7, 11, 13)},
+        {"workers": (4, 8, 16, 32), "millions": (2, 3, 5, 6)},
         "there are {workers} workers, with {millions} Mi numbers each.",
         lambda **numbers: _asked(sent.asked, **numbers),
     ),
     "14-zero": Variants(
         {"billions": 8, "workers": 64},
-        {"billions": (3, 7, 13, 20, 70), "workers": (8, 16, 32, 128, 256)},
+        {"billions": (3, 5, 8, 13, 20), "workers": (16, 32, 64, 128)},
         "the network has {billions} billion parameters, and there are {workers} workers.",
         lambda **numbers: _asked(zero.asked, **numbers),
     ),

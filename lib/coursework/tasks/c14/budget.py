@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ...checking import short
 from ...definition import Budget, Case, Section, Slip
 from ...golf import Golf
@@ -23,16 +25,28 @@ def seconds(job, grid):
 
     model, batch, steps = JOBS[job]
     machines = simulate.cluster(CARD, gpus_of(grid))
-    return steps * simulate.step(simulate.models[model], simulate.Grid(**grid), machines, batch=batch).time
+    return (
+        steps
+        * simulate.step(
+            simulate.models[model],
+            simulate.Grid(**{name: int(n) if _whole(n) else n for name, n in grid.items()}),
+            machines,
+            batch=batch,
+        ).time
+    )
 
 
 def gpus_of(grid):
-    return math.prod(grid.get(name, 1) for name in NAMES[:4])
+    return math.prod(int(grid.get(name, 1)) for name in NAMES[:4])
 
 
 def end_of(arguments, result):
     """Seconds until the last job has ended, rounded up."""
     return math.ceil(max(seconds(job, result[job]) for job in JOBS))
+
+
+def _whole(n):
+    return isinstance(n, int | np.integer) and not isinstance(n, bool)
 
 
 def judge_budget(arguments, result):
@@ -48,10 +62,8 @@ def judge_budget(arguments, result):
         if not isinstance(grid, dict) or not set(grid) <= set(NAMES):
             cause = f"A grid is a dict with some of {', '.join(NAMES)}."
             return Slip("grid", expected, cause, f"{job}: {short(grid)}")
-        wrong = next(
-            (name for name in NAMES[:-1] if type(grid.get(name, 1)) is not int or grid.get(name, 1) < (name != "zero")),
-            "",
-        )
+        numbers = {name: grid.get(name, 1) for name in NAMES[:-1]}
+        wrong = next((name for name, n in numbers.items() if not _whole(n) or n < (name != "zero")), "")
         if wrong:
             cause = f"{wrong} is a whole number, {'0 to 3' if wrong == 'zero' else 'at least 1'}."
             return Slip("number", expected, cause, f"{job}: {wrong} = {short(grid[wrong])}")

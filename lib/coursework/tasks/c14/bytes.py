@@ -96,7 +96,7 @@ def question(name):
 
 BYTES = PredictionTask(
     id="14-bytes",
-    section=Section("14.2", COLLECTIVES, "Bytes and messages"),
+    section=Section("14.2", COLLECTIVES, "To a root, and by a tree"),
     title="Predict what each collective sends",
     objective="Count the bytes and messages of all-reduce as star, tree and ring, of reduce-scatter and all-gather",
     points=3,

@@ -59,7 +59,7 @@ def _twice(n, step, rank, to, chunk, again):
 
 CHUNK = ScenarioTask(
     id="14-chunk",
-    section=Section("14.2", COLLECTIVES, "A ring"),
+    section=Section("14.2", COLLECTIVES, "The ring"),
     title="Which chunk goes next?",
     objective="Say which chunk a worker of a ring sends in each step, so that each chunk meets every worker once",
     points=1,

@@ -68,15 +68,16 @@ def _wrong_slots(s, slots, choice, capacity):
         if said == 0 and (not came.size or came[0] != 0 or k > 0):
             return Slip("empty", wanted, "An empty slot holds -1: 0 is a token.", got)
         return Slip("empty", wanted, f"Expert {e} gets {len(came)} tokens: the slots behind them stay empty, -1.", got)
+    if row[k] == -1 and (row[k:] >= 0).any():
+        cause = "This slot is empty, and a later one is not. Each expert's slots are counted by themselves, from 0 on."
+        return Slip("gap", wanted, cause, got)
+    if set(row) - {-1} == set(came[:capacity].tolist()):
+        return Slip("order", wanted, "Within an expert tokens stand in the order in which they came.", got)
     if len(came) > capacity and np.array_equal(row, came[-capacity:]):
         return Slip("last", wanted, "Of too many tokens the first ones have a slot, not the last ones.", got)
     if len(came) > capacity and set(row) <= set(came.tolist()):
         cause = f"{len(came)} tokens come to expert {e}, which has {capacity} slots: the first of them have one, and nobody else's is overwritten."
         return Slip("over", wanted, cause, got)
-    if set(row) - {-1} == set(came[:capacity].tolist()):
-        return Slip(
-            "order", wanted, "Within an expert tokens stand in the order in which they came, without gaps.", got
-        )
     if 0 <= s[e, k] < len(choice) and s[e, k] == int(s[e, k]) and choice[int(s[e, k])] != e:
         return Slip("another", wanted, f"Token {s[e, k]:g} goes to expert {choice[int(s[e, k])]}.", got)
     return Slip(
@@ -99,7 +100,7 @@ def tokens(n, experts, capacity, skew=1.0):
 
 EXPERTS = FunctionTask(
     id="14-experts",
-    section=Section("14.3", CUTTING, "Experts"),
+    section=Section("14.3", CUTTING, "The experts"),
     title="Tokens to their experts",
     objective="Sort tokens into the slots of their experts, with a capacity, so that equal parts can be sent and brought back",
     points=2,

@@ -62,7 +62,7 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
     own = np.split(parts[rank], n)[rank]
     if np.array_equal(got, own):
         return Slip("own", expected, "These are the worker's own numbers: what came was not added.", said)
-    for k, chunk in enumerate(chunks):
+    for k in range(n):
         brought = [np.split(part, n)[k] for part in parts]
         counts = addends(got[0], [part[0] for part in brought])
         if counts and np.array_equal(got, sum(c * part for c, part in zip(counts, brought, strict=True))):
@@ -87,7 +87,7 @@ def brought(n, length):
 
 HALVING = ScenarioTask(
     id="14-halving",
-    section=Section("14.2", COLLECTIVES, "Fewer steps"),
+    section=Section("14.2", COLLECTIVES, "Long and short arrays"),
     title="Reduce-scatter in few steps",
     objective="Write a reduce-scatter by recursive halving, and count its messages and bytes",
     points=3,

@@ -154,7 +154,7 @@ LOOP = ScenarioTask(
 
 LOOPS = DetectiveTask(
     id="14-loops",
-    section=Section("14", STEPS, "The same step"),
+    section=Section("14", STEPS, "One step on two workers"),
     title="Six data-parallel loops, one of them right",
     objective="Find what keeps a data-parallel loop from training as one worker would on the whole batch",
     points=3,

@@ -2,10 +2,12 @@
 
 import operator
 
+import numpy as np
+
 from ...checking import short
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
-from .shared import THOUSANDS
+from .shared import STEPS
 
 
 def reads(length, old, new, rank):
@@ -27,7 +29,7 @@ def judge_reads(arguments, result):
     begin, end = min(rank * there, length), min((rank + 1) * there, length)
     right = reads(*arguments)
     expected = f"numbers {begin} to {end - 1}, as {short(right)}" if begin < end else "nothing to read: []"
-    if not isinstance(result, list | tuple):
+    if not isinstance(result, list | tuple | np.ndarray):
         return Slip("type", expected, "Return a list of (file, first, last).")
     at = begin
     for entry in result:
@@ -52,12 +54,7 @@ def judge_reads(arguments, result):
             )
             return Slip("padding", expected, cause, got)
         if file * here + first != at:
-            where = f"This entry begins with number {file * here + first}; number {at} is next."
-            cause = (
-                where
-                if at > begin
-                else f"{where} Worker {rank} of {new} begins with number {at}: each has {there}, the last one what is left."
-            )
+            cause = _of_begin(arguments, file * here + first, file * (length // old) + first, at, at > begin)
             return Slip("begin", expected, cause, got)
         at = file * here + last
         if at > end:
@@ -71,13 +68,27 @@ def judge_reads(arguments, result):
     return None
 
 
+def _of_begin(arguments, begins, cut_off, at, later):
+    """Why an entry begins with another number than `at`. `cut_off`: where it would begin if files were rounded down."""
+    length, old, new, rank = arguments
+    there = -(-length // new)
+    if cut_off == at:
+        return f"A file has length / old numbers, rounded up: {-(-length // old)}."
+    where = f"This entry begins with number {begins}; number {at} is next."
+    if later:
+        return where + (" `last` itself is not read, as in a slice." if begins == at + 1 else "")
+    if begins == rank * (length // new):
+        return f"{where} A worker has length / new numbers, rounded up: {there}."
+    return f"{where} Worker {rank} of {new} begins with it: each has {there}, the last one what is left."
+
+
 def asked(length, old, new, rank):
     return Case(f"{length:,} numbers, {old} files, worker {rank} of {new}", lambda rng: (length, old, new, rank))
 
 
 RESHARD = FunctionTask(
     id="14-reshard",
-    section=Section("14.4", THOUSANDS, "When a worker is lost"),
+    section=Section("14", STEPS, "A worker that dies"),
     title="A checkpoint for another number of workers",
     objective="Work out which parts of which files a worker reads, when a checkpoint was written by more or fewer workers",
     points=2,

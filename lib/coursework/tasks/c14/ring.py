@@ -90,7 +90,7 @@ def brought(n, length):
 
 RING = ThreadTask(
     id="14-ring",
-    section=Section("14.2", COLLECTIVES, "A ring"),
+    section=Section("14.2", COLLECTIVES, "The ring"),
     title="A ring of workers adds up",
     objective="Write a ring all-reduce that sends the fewest numbers and cannot deadlock, whatever the order of the workers",
     points=4,

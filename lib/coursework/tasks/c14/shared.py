@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-STEPS, COLLECTIVES, CUTTING, THOUSANDS = "14_workers", "14_collectives", "14_cutting", "14_thousands"  # pages
+STEPS, COLLECTIVES, CUTTING, THOUSANDS = "14_workers", "14_collectives", "14_cutting", "14_ten_thousand"  # pages
 
 
 def at_once(n, work):

@@ -4,7 +4,7 @@ from ...definition import Case, Section, Slip
 from ...kinds.counterexample import CounterexampleTask, Flaw
 from ...kinds.data import Real, Whole
 from ...kinds.function import FunctionTask
-from .shared import STEPS
+from .shared import CUTTING
 
 MOST = 2000
 
@@ -42,10 +42,10 @@ def _case(rate, staleness):
     return Case(f"rate = {rate:g}, staleness = {staleness}", lambda rng: (rate, staleness))
 
 
-FIELDS = {"rate": Real(1e-6, 10.0), "staleness": Whole(0, 50)}
+FIELDS = {"rate": Real(0.001, 10.0), "staleness": Whole(0, 50)}
 STALE = CounterexampleTask(
     id="14-stale",
-    section=Section("14", STEPS, "Without waiting"),
+    section=Section("14.3", CUTTING, "Not waiting at all"),
     title="Gradients that come too late",
     objective="Find learning rates and stalenesses at which asynchronous descent leaves a minimum that synchronous descent finds",
     points=2,

@@ -1,4 +1,4 @@
-"""14-tensor: Two layers, cut by columns and by rows."""
+"""14-tensor: Two layers, cut among workers."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def parts_of(x, w1, w2, b2, grad, n, mask=True):
 
 
 def judge_tensor(arguments, result):
-    x, w1, w2, b2, grad, n = arguments
+    b2, n = arguments[3], arguments[5]
     parts = parts_of(*arguments)
     right = {name: [sum(of)] * n if name in ("y", "grad_x") else of for name, of in parts.items()}
     right["y"] = [y + b2 for y in right["y"]]
@@ -132,15 +132,15 @@ def network(rows, ins, hidden, outs, n):
 
 TENSOR = ScenarioTask(
     id="14-tensor",
-    section=Section("14.3", CUTTING, "Columns, then rows"),
-    title="Two layers, cut by columns and by rows",
+    section=Section("14.3", CUTTING, "The layers"),
+    title="Two layers, cut among workers",
     objective="Write a pair of tensor-parallel linear layers with its backward pass, with one all-reduce in each direction",
     points=4,
     minutes=25,
     scenario=play_tensor,
     judge=judge_tensor,
     cases=(
-        Case("2 workers, 3 hidden features each", network(4, 3, 6, 2, 2)),
+        Case("2 workers, 3 hidden features each", network(5, 4, 6, 2, 2)),
         Case("3 workers, 1 hidden feature each", network(5, 4, 3, 3, 3)),
         Case("4 workers, more outputs than inputs", network(2, 2, 8, 5, 4)),
         Case("1 worker", network(3, 2, 4, 1, 1)),

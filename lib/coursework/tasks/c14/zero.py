@@ -82,7 +82,7 @@ def question(name):
 
 ZERO = PredictionTask(
     id="14-zero",
-    section=Section("14.3", CUTTING, "ZeRO"),
+    section=Section("14.3", CUTTING, "The optimizer, the gradients, the weights"),
     title="Predict what a worker keeps",
     objective="Predict the memory of a worker in the stages of ZeRO with mixed precision, and what stage 3 sends",
     points=3,
