@@ -22,7 +22,6 @@ from . import checkpoints as checkpoints
 from . import data as data
 from . import functional as functional
 from . import modules as modules
-from .arrays import keep_freed_memory
 from .data import Loader
 from .loop import History, accuracy, fit
 from .memory import activation_bytes, checkpoint
@@ -30,8 +29,6 @@ from .optimizers import SGD, Adam, AdamW, clip_grad_norm_
 from .precision import GradScaler, autocast
 from .schedules import CosineAnnealing, StepLR
 from .tensor import Tensor, apply, no_grad, record
-
-keep_freed_memory()
 
 __all__ = [
     "SGD",

@@ -23,6 +23,7 @@ from dlkernels import cuda
 from dlkernels.device import is_device_array
 
 from . import checkpoints
+from .arrays import freed_memory_kept
 from .optimizers import clip_grad_norm_
 from .precision import autocast
 from .tensor import Tensor, no_grad
@@ -86,7 +87,7 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
     step, begin = (history.steps or [0])[-1], time.perf_counter() - (history.seconds or [0])[-1]
     display = _Display(show, history)
     model.train()
-    with _Interrupt() as interrupt:
+    with _Interrupt() as interrupt, freed_memory_kept():
         while loader.epoch < until:
             name = f"epoch {loader.epoch + 1}/{until}"
             with contextlib.closing(iter(loader)) as batches:

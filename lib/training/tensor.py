@@ -22,7 +22,7 @@ from dlkernels import implementations
 from dlkernels.device import is_device_array
 from dlkernels.layouts import as_host
 
-from .arrays import duplicate, filled
+from .arrays import duplicate, filled, keep_freed_memory
 
 _recording = ContextVar("recording", default=True)
 saving = ContextVar("saving", default=None)  # None, or what a node keeps -> a function that returns it (memory.py)
@@ -76,6 +76,7 @@ class Tensor:
             raise RuntimeError("nothing that this tensor was computed from has requires_grad=True.")
         if grad is None and self.size != 1:
             raise ValueError(f"backward from a tensor of shape {self.shape} needs grad, an array of this shape.")
+        keep_freed_memory()
         grad = filled(self.data, 1) if grad is None else data_of(grad)
         if tuple(grad.shape) != self.shape or grad.dtype != self.dtype:
             raise ValueError(f"grad is {tuple(grad.shape)} {grad.dtype}; expected {self.shape} {self.dtype}.")

@@ -34,6 +34,7 @@ from dlkernels.simd import (
     reduce_max,
     smaller,
     store,
+    store_low_bytes,
     store_nontemporal,
     target,
     until_aligned,
@@ -320,6 +321,24 @@ def test_bytes_become_numbers(dtype):
     np.testing.assert_array_equal(out, source[1:])
     with pytest.raises(TypingError, match="C-contiguous array of int8"):
         widened(source.astype(np.int16), out)
+
+
+@njit
+def low_bytes(source, target):
+    for i in range(0, source.size, lanes(source)):
+        store_low_bytes(target, i + 1, load(source, i))
+
+
+def test_the_last_bits_of_numbers_become_bytes():
+    """Whole numbers near 1.5 * 2**23, to an address that is aligned to nothing; and any others."""
+    numbers = np.arange(-128, 384).astype(np.float32)
+    target = np.zeros(numbers.size + 1, np.uint8)
+    low_bytes(numbers + np.float32(1.5 * 2**23), target)
+    np.testing.assert_array_equal(target[1:], numbers.astype(np.int64) & 255)
+    low_bytes(numbers / 7, target)
+    np.testing.assert_array_equal(target[1:], (numbers / 7).view(np.uint32) & 255)
+    with pytest.raises(TypingError, match="C-contiguous array of uint8"):
+        low_bytes(numbers, target.view(np.int8))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,10 @@
 """What a tape keeps, counted in bytes, and checkpoints: the same gradients, bit for bit, with less kept."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -104,3 +109,42 @@ def test_a_weight_that_was_changed_before_the_second_run():
     layer.load_state_dict(layer.state_dict())
     with pytest.raises(RuntimeError, match="changed after linear had used it"):
         y.sum().backward()
+
+
+GIVEN_BACK = """
+import numpy as np
+import training
+from training import Tensor
+from training.arrays import freed_memory_kept
+
+def in_memory():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
+
+def given_back():
+    arrays = [np.ones(1 << 20) for _ in range(16)]
+    before = in_memory()
+    del arrays
+    return before - in_memory()
+
+told = [given_back()]
+Tensor(np.ones(3, np.float32), requires_grad=True).sum().backward()
+told.append(given_back())
+with freed_memory_kept():
+    told.append(given_back())
+    before = in_memory()
+print(*told, before - in_memory())
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or platform.libc_ver()[0] != "glibc", reason="glibc keeps freed memory"
+)
+def test_freed_memory_is_kept_from_the_first_backward_to_the_end_of_fit():
+    """16 arrays of 8 MiB are made and freed: how many MiB of them the process gives back."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    command = [sys.executable, "-c", GIVEN_BACK]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    imported, trained, in_fit, after_fit = map(int, ran.stdout.split())
+    assert imported >= 100, ran.stdout
+    assert max(trained, in_fit) <= 20, ran.stdout
+    assert after_fit >= 100, ran.stdout

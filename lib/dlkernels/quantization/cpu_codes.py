@@ -23,7 +23,7 @@ import numpy as np
 from .. import team
 from ..host import plain
 from ..implementations import implementation
-from ..simd import broadcast, lanes, larger, load, smaller, store
+from ..simd import broadcast, lanes, larger, load, smaller, store, store_low_bytes
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -218,34 +218,28 @@ def scaled(x, scales, q):
 
 
 @inner_njit()
-def rounded(x, scales, zeros, lowest, highest, q):
-    """Codes, in floating point. To add RINT, and to take it away, rounds to whole numbers, ties to even."""
+def bits_of(x):
+    return f32(x).view(u32)
+
+
+@inner_njit()
+def encode_integers(x, scales, zeros, lowest, highest, codes):
+    """To add RINT rounds to a whole number, ties to even; its last bits are then the number's."""
     j, width, each = 0, lanes(x), scales.size > 1
     scale, zero = broadcast(scales[0]), broadcast(zeros[0])
     while j + width <= x.size:
         if each:
             scale, zero = load(scales, j), load(zeros, j) if zeros.size > 1 else zero
-        code = smaller(load(x, j) / scale, highest - zero)
-        store(q, j, ((larger(code, lowest - zero) + RINT) - RINT) + zero)
+        code = larger(smaller(load(x, j) / scale, highest - zero), lowest - zero)
+        store_low_bytes(codes, j, (code + RINT) + zero)
         j += width
     while j < x.size:
         origin = zeros[j if zeros.size > 1 else 0]
         code = x[j] / scales[j if each else 0]
         code = code if code < highest - origin else highest - origin
         code = code if code > lowest - origin else lowest - origin
-        q[j] = ((code + RINT) - RINT) + origin
+        codes[j] = u8(bits_of((code + RINT) + origin) & u32(255))
         j += 1
-
-
-@inner_njit()
-def narrowed(q, codes):
-    for j in range(q.size):
-        codes[j] = u8(i32(q[j]))
-
-
-@inner_njit()
-def bits_of(x):
-    return f32(x).view(u32)
 
 
 @inner_njit()
@@ -317,15 +311,13 @@ def _encode_piece(form, runs, x, row, first, last, scales, zeros, q, codes):
         source, target, steps = x[begin - first : end - first], q[begin - first : end - first], scales[of:of_end]
         if kind == INTEGERS:
             origins = zeros[of:of_end] if zeros.size > 1 else zeros
-            rounded(source, steps, origins, lowest, highest, target)
+            encode_integers(source, steps, origins, lowest, highest, codes[begin - first : end - first])
         else:
             scaled(source, steps, target)
         begin = end
-    if kind == INTEGERS:
-        narrowed(q, codes)
-    elif kind == FLOAT8:
+    if kind == FLOAT8:
         encode_float8(q, x, shift, rebias, least, magic, most, nan, codes)
-    else:
+    elif kind == LEVELS:
         encode_levels(q, bounds, codes)
 
 

@@ -34,7 +34,18 @@ inner.py        functions compiled in their callers    cache.py   compiled code 
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
-from .memory import fence, lanes, load, load_bytes, load_nibbles, prefetch, store, store_nontemporal, until_aligned
+from .memory import (
+    fence,
+    lanes,
+    load,
+    load_bytes,
+    load_nibbles,
+    prefetch,
+    store,
+    store_low_bytes,
+    store_nontemporal,
+    until_aligned,
+)
 from .target import has, instruction_set, vector_bytes, vector_registers, vector_width
 from .vector import (
     VectorType,
@@ -77,6 +88,7 @@ __all__ = [
     "reduce_max",
     "smaller",
     "store",
+    "store_low_bytes",
     "store_nontemporal",
     "until_aligned",
     "vector_bytes",

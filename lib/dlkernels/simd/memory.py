@@ -152,6 +152,27 @@ def store(typingctx, array, i, v):
 
 
 @intrinsic
+def store_low_bytes(typingctx, target, i, v):
+    """``store_low_bytes(target, i, v)``: the last eight bits of each number of ``v``, float32, to bytes i, i + 1, ...
+
+    Of whole numbers near 1.5 * 2**23 these are the numbers themselves, as int8 or uint8. target: uint8.
+    """
+    if not isinstance(target, types.Array) or target.dtype != types.uint8 or target.layout != "C":
+        raise TypingError(f"store_low_bytes expects a C-contiguous array of uint8, not {target}")
+    if v != VectorType(types.float32) or not isinstance(i, types.Integer):
+        raise TypingError(f"store_low_bytes expects an integer index and a vector of float32, not {i} and {v}")
+
+    def emit(context, builder, signature, arguments):
+        narrow, wide = (ir.VectorType(ir.IntType(bits), v.lanes) for bits in (8, 32))
+        bytes = builder.trunc(builder.bitcast(arguments[2], wide), narrow)
+        address = address_of(context, builder, target, arguments[0], i, arguments[1])
+        builder.store(bytes, builder.bitcast(address, narrow.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.none(target, i, v), emit
+
+
+@intrinsic
 def store_nontemporal(typingctx, array, i, v):
     """``store_nontemporal(array, i, v)``: as ``store``, but past the cache.
 
