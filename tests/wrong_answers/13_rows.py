@@ -104,3 +104,6 @@ with_atomics = edit(
     replace("total = np.float32(0)", "total = np.float32(0)\nif lane == 0:\n    out[row] = total\ncuda.syncthreads()"),
     replace("if lane == 0:\n    out[row] = total", "", after="shfl_down_sync(0xFFFFFFFF, total, d)"),
 )
+half_a_mask = edit(MASTER, "wrong lane-not-in-mask: All 32 take part", replace("0xFFFFFFFF", "0xFFFF"))
+begins_with_8 = edit(MASTER, "wrong suspect: lanes 0 to 15", replace("(16, 8, 4, 2, 1)", "(8, 4, 2, 1)"))
+ends_with_2 = edit(MASTER, "wrong suspect: every other lane", replace("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"))
