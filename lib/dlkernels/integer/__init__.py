@@ -111,8 +111,8 @@ def _prepare_numbers(
 
 
 def _check_unit(scale, q):
-    """Raise unless input_scale * weight_scale, and this divided by output_scale, are above 0 and finite in float32: a sum
-    of 0, times infinity, would be no number."""
+    """Raise unless float32 holds input_scale * weight_scale, and that divided by output_scale: a sum of 0 times infinity
+    would be no number."""
     unit = scale * np.float64(q.input_scale)
     fits = (unit >= TINIEST) & (unit <= LARGEST * min(1.0, float(q.output_scale)))
     if not fits.all():
