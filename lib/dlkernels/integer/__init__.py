@@ -111,7 +111,7 @@ def _prepare_numbers(
 
 
 def _check_unit(scale, q):
-    """Raise unless float32 holds input_scale * weight_scale, and that over output_scale: 0 times infinity is no number."""
+    """Raise unless float32 holds the product of scales, and that over output_scale: 0 times infinity is no number."""
     unit = scale * np.float64(q.input_scale)
     fits = (unit >= TINIEST) & (unit <= LARGEST * min(1.0, float(q.output_scale)))
     if not fits.all():
