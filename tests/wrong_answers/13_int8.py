@@ -69,9 +69,7 @@ no_guard = edit(
     replace("if i < out.shape[0] and j < out.shape[1]:", "if True:"),
 )
 nibbles = edit(
-    MASTER,
-    "wrong wrong-value: Take one word by hand",
-    replace("code_a = (word_a >> 8 * k)", "code_a = (word_a >> 4 * k)"),
+    MASTER, "wrong suspect: four bits apart", replace("code_a = (word_a >> 8 * k)", "code_a = (word_a >> 4 * k)")
 )
 loads_again = edit(
     MASTER,

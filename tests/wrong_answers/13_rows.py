@@ -80,7 +80,7 @@ all_lanes_all = edit(
 )
 all_store = edit(
     MASTER,
-    "wrong two-writers: the last one wins",
+    "wrong two-writers: Only lane 0",
     replace("if lane == 0:", "if lane < 4:"),
     replace("out[row] = total", "out[row] = total + lane"),
 )
@@ -94,7 +94,7 @@ beyond = edit(
 )
 returned = edit(
     MASTER,
-    "wrong not-finite: do all 32 lanes come",
+    "wrong inactive-lane-read: All 32 lanes have to come",
     replace("total = np.float32(0)", "total = np.float32(0)\nif crow[row] + lane >= crow[row + 1]:\n    return"),
 )
 with_atomics = edit(
