@@ -270,6 +270,17 @@ WRONG = [
         ValueError,
         "weight_scale has elements that are",
     ),
+    (
+        lambda: linear_int8(X, W, None, 1e-30, 0, 1e-30),
+        ValueError,
+        "in output channel 0 input_scale [*] weight_scale is",
+    ),
+    (
+        lambda: linear_int8(X, W, None, 1e10, 0, np.array([1, 1, 1e20], "f"), 0, 1e-20),
+        ValueError,
+        "in output channel 2 .* expected numbers that float32 can hold",
+    ),
+    (lambda: conv2d_int8(P, K, groups=2, input_scale=1e30, weight_scale=1e30), ValueError, "in output channel 0"),
     (lambda: linear_int8(X, W, weight_scale=np.ones(4, "f")), ValueError, r"weight_scale has shape \(4,\)"),
     (lambda: linear_int8(X, W, weight_zero_point=200), ValueError, "weight_zero_point is 200; expected a code of int8"),
     (

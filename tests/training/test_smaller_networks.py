@@ -491,3 +491,10 @@ def test_a_layer_alone_is_a_network_too():
     assert isinstance(small, quantized.Quantized)
     assert np.array_equal(weight_of(merged(small)).data, small.computed().data)
     assert storage.nbytes(small) == 8 + 3 * 4 + 3 * 4  # 15 codes of half a byte, scales, bias
+
+
+def test_a_row_is_not_split_and_zeros_have_a_rank():
+    model = modules.Sequential(plain(np.zeros((6, 8), np.float32), None), plain(np.ones((1, 6), np.float32), None))
+    names = list(layers(model))
+    assert low_rank.ranks_by_bytes(model, 4 * (6 + 8) + 4 * 6) == dict(zip(names, (1, None), strict=True))
+    assert low_rank.ranks_by_bytes(model, 10**6) == dict.fromkeys(names)

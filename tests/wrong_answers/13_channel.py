@@ -73,3 +73,16 @@ flat = edit(
     "wrong shape: The codes have the shape of the weight",
     replace("return codes, ", "return codes.reshape(len(codes), -1), "),
 )
+bias_not_rounded = edit(
+    MASTER,
+    "wrong bias-rounding: whole number",
+    replace("np.rint(bias / (input_scale * scales))", "bias / (input_scale * scales)"),
+)
+bias_cut_off = edit(
+    MASTER,
+    "wrong bias-rounding: cast to int cuts off",
+    replace("np.rint(bias / (input_scale * scales))", "(bias / (input_scale * scales)).astype(np.int64)"),
+)
+no_bias = edit(
+    MASTER, "wrong bias: round(bias", replace("np.rint(bias / (input_scale * scales))", "np.full(len(scales), np.nan)")
+)

@@ -69,9 +69,7 @@ no_guard = edit(
     replace("if i < out.shape[0] and j < out.shape[1]:", "if True:"),
 )
 nibbles = edit(
-    MASTER,
-    "wrong wrong-value: Take one word by hand",
-    replace("code_a = (word_a >> 8 * k)", "code_a = (word_a >> 4 * k)"),
+    MASTER, "wrong suspect: four bits apart", replace("code_a = (word_a >> 8 * k)", "code_a = (word_a >> 4 * k)")
 )
 loads_again = edit(
     MASTER,
@@ -82,3 +80,10 @@ loads_again = edit(
 stores_again = edit(
     MASTER, "over budget over-budget: keep the sum in a variable", replace("out[i, j] = total", "    out[i, j] = total")
 )
+borrowed = edit(
+    MASTER,
+    "wrong suspect: subtracted from the word",
+    replace("word_a, word_b = a[i, w], b[j, w]", "word_a, word_b = a[i, w] - zero, b[j, w]"),
+    replace("(code_a - zero)", "code_a"),
+)
+unmasked = edit(MASTER, "wrong suspect: not masked", replace("(word_b >> 8 * k) & 255", "word_b >> 8 * k"))

@@ -68,3 +68,4 @@ without_limits = edit(
 not_on_the_diagonal = edit(
     MASTER, "wrong diagonal: its row and its entry together", replace("(low, d - low)", "(low, int(crow[low]))")
 )
+halves = edit(MASTER, "wrong type: whole numbers", replace("(low, d - low)", "(low, d - low + 0.5)"))

@@ -106,3 +106,6 @@ of_the_row = edit(
         "best = np.sort(np.argsort(-np.abs(dense), axis=1)[:, : cols // 2], axis=1)\nreturn np.take_along_axis(dense, best, 1), packed",
     ),
 )
+no_numbers = edit(
+    MASTER, "wrong values: two of largest size", replace("return values, packed", "return values * np.nan, packed")
+)

@@ -80,7 +80,7 @@ all_lanes_all = edit(
 )
 all_store = edit(
     MASTER,
-    "wrong two-writers: the last one wins",
+    "wrong two-writers: Only lane 0",
     replace("if lane == 0:", "if lane < 4:"),
     replace("out[row] = total", "out[row] = total + lane"),
 )
@@ -94,7 +94,7 @@ beyond = edit(
 )
 returned = edit(
     MASTER,
-    "wrong not-finite: do all 32 lanes come",
+    "wrong inactive-lane-read: All 32 lanes have to come",
     replace("total = np.float32(0)", "total = np.float32(0)\nif crow[row] + lane >= crow[row + 1]:\n    return"),
 )
 with_atomics = edit(
@@ -104,3 +104,6 @@ with_atomics = edit(
     replace("total = np.float32(0)", "total = np.float32(0)\nif lane == 0:\n    out[row] = total\ncuda.syncthreads()"),
     replace("if lane == 0:\n    out[row] = total", "", after="shfl_down_sync(0xFFFFFFFF, total, d)"),
 )
+half_a_mask = edit(MASTER, "wrong lane-not-in-mask: All 32 take part", replace("0xFFFFFFFF", "0xFFFF"))
+begins_with_8 = edit(MASTER, "wrong suspect: lanes 0 to 15", replace("(16, 8, 4, 2, 1)", "(8, 4, 2, 1)"))
+ends_with_2 = edit(MASTER, "wrong suspect: every other lane", replace("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)"))

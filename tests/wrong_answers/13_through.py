@@ -71,3 +71,13 @@ in_place = edit(
 one_only = edit(
     MASTER, "wrong type: Return two arrays", replace("return scale * np.clip(code, low, high), ", "return ")
 )
+no_numbers = edit(MASTER, "wrong rounded: clip(round", replace("scale * np.clip(code, low, high)", "w * np.nan"))
+no_gradient = edit(MASTER, "wrong gradient: as it arrives", replace("np.where(inside, grad, 0.0)", "grad * np.nan"))
+exchanged = edit(
+    MASTER,
+    "wrong order: exchanged",
+    replace(
+        "scale * np.clip(code, low, high), np.where(inside, grad, 0.0)",
+        "np.where(inside, grad, 0.0), scale * np.clip(code, low, high)",
+    ),
+)

@@ -37,6 +37,7 @@ from .packed import PackedWeight
 
 CODES = tuple(LIMITS)
 INT8, FLOAT32, INT32 = (np.dtype(name) for name in ("int8", "float32", "int32"))
+TINIEST, LARGEST = float(np.finfo(FLOAT32).smallest_subnormal), float(np.finfo(FLOAT32).max)
 
 
 def _check_arrays(input, weight, bias, scale, zeros):
@@ -104,7 +105,21 @@ def _prepare_numbers(
         q = _quantizer(*given)
     except TypeError:  # in words, also of what no cache can keep
         q = _quantizer.__wrapped__(*given)
+    if not there:
+        _check_unit(scale, q)
     return scale, zeros, q, FLOAT32 if output_scale is None else dtype
+
+
+def _check_unit(scale, q):
+    """Raise unless float32 holds the product of scales, and that over output_scale: 0 times infinity is no number."""
+    unit = scale * np.float64(q.input_scale)
+    fits = (unit >= TINIEST) & (unit <= LARGEST * min(1.0, float(q.output_scale)))
+    if not fits.all():
+        k = int(np.argmin(fits))
+        raise ValueError(
+            f"in output channel {k} input_scale * weight_scale is {unit[k]:.3g}, and that divided by output_scale "
+            f"{unit[k] / q.output_scale:.3g}; expected numbers that float32 can hold, {TINIEST:.2g} to {LARGEST:.2g}."
+        )
 
 
 @functools.lru_cache(maxsize=256, typed=True)  # a layer that is called again need not be checked again

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..modules import Parameter
 from ..tensor import record
+from .calibration import finite
 from .parametrized import Parametrized, replaced, weight_of
 from .storage import pack, sparse
 
@@ -24,9 +25,7 @@ def kmeans(x, count, iterations=50):
     """
     if not 1 <= count <= 1 << 16:
         raise ValueError(f"count is {count}; expected 1 to 65536.")
-    if not x.size:
-        raise ValueError("x has no numbers; expected at least one.")
-    flat = np.sort(x.reshape(-1).astype(np.float64))
+    flat = np.sort(finite(x).reshape(-1).astype(np.float64))
     centroids = np.linspace(flat[0], flat[-1], count)
     sums = np.append(0, np.cumsum(flat))
     for _ in range(iterations):

@@ -43,10 +43,13 @@ def ranks_by_bytes(model, budget):
     spectra = {name: np.linalg.svd(matrix, compute_uv=False) ** 2 for name, matrix in _matrices(model).items()}
     cost = {name: 4 * sum(matrix.shape) for name, matrix in _matrices(model).items()}
     whole = {name: 4 * matrix.size for name, matrix in _matrices(model).items()}
-    ranks, left = dict.fromkeys(spectra, 1), budget - sum(cost.values())
+    # of one row or column: its factors are no smaller
+    ranks = {name: 1 if cost[name] < whole[name] else None for name in spectra}
+    left = budget - sum(min(cost[name], whole[name]) for name in spectra)
     if left < 0:
         raise ValueError(f"budget is {budget} bytes; rank 1 of each layer takes {budget - left}.")
-    heap = [(-s[1] / s.sum() / cost[name], name) for name, s in spectra.items() if len(s) > 1]
+    error = {name: s / (s.sum() or 1) / cost[name] for name, s in spectra.items()}  # that each rank removes, for a byte
+    heap = [(-error[name][1], name) for name, rank in ranks.items() if rank is not None]
     heapq.heapify(heap)
     while heap:
         _, name = heapq.heappop(heap)
@@ -59,8 +62,7 @@ def ranks_by_bytes(model, budget):
         if ranks[name] * cost[name] >= whole[name]:
             ranks[name] = None
         elif ranks[name] < len(spectra[name]):
-            s = spectra[name]
-            heapq.heappush(heap, (-s[ranks[name]] / s.sum() / cost[name], name))
+            heapq.heappush(heap, (-error[name][ranks[name]], name))
     return ranks
 
 
