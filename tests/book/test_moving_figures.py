@@ -264,3 +264,35 @@ def test_tiles_look_back_until_they_meet_a_prefix(opened, waiting):
         sums = opened.evaluate("[...document.querySelectorAll('[data-sum]')].map((e) => +e.textContent)")
         assert sums == [prefixes[k] - (prefixes[r - 1] if r else 0) for k, r in enumerate(reach)]
         press(opened, "ArrowRight")
+
+
+@pytest.mark.parametrize("opened", ["ring.html"], indirect=True)
+def test_the_ring_is_that_of_the_library(opened):
+    """After each step, whose numbers each part of each worker holds: as in a run with a bit for each worker."""
+    from workers import collectives, threads
+
+    class Watched:
+        def __init__(self, group, steps):
+            self.rank, self.size, self.exchange_of, self.steps = group.rank, group.size, group.exchange, steps
+
+        def exchange(self, *arguments):
+            self.exchange_of(*arguments)
+            self.steps[self.rank].append(self.total.copy())
+
+    steps = [[] for _ in range(4)]
+
+    def work(group):
+        watched = Watched(group, steps)
+        watched.total = np.full(4, 1 << group.rank)
+        steps[group.rank].append(watched.total.copy())
+        collectives.ring(watched, watched.total, np.add, "ring")
+
+    threads.run(work, 4)
+    for _ in range(7):
+        press(opened, "ArrowLeft")
+    for step in range(7):
+        script = "Object.fromEntries([...document.querySelectorAll('[data-part]')].map((e) => [e.dataset.part, e.textContent]))"
+        for place, text in opened.evaluate(script).items():
+            worker, part = map(int, place.split())
+            assert sum(1 << int(who) for who in text.split("+")) == steps[worker][step][part], (step, place)
+        press(opened, "ArrowRight")
