@@ -25,8 +25,9 @@ def model_and_optimizer(group, stage, seed):
 def train(group, model, optimizer, steps):
     for parts in steps:
         optimizer.zero_grad()
-        for part in parts[group.rank :: group.size]:
-            loss_of(model, part).backward()
+        mine = parts[group.rank :: group.size]
+        for part in mine:
+            (loss_of(model, part) / len(mine)).backward()
         optimizer.step()
 
 
