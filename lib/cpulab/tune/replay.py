@@ -1,7 +1,8 @@
 """A recorded exhaustive search, and strategies that run on it: exactly, in milliseconds, as often as wanted.
 
-Of each configuration the record has several samples. Every other one is drawn from by trials; the median of the others
-is what the configuration is worth. So no configuration is judged by the luck for which it was chosen.
+Of each configuration the record has several samples. Trials draw from every other one; the least of the others is what
+the configuration is worth (other programs only ever add time). So no configuration is judged by the luck for which it
+was chosen.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ class Replay:
                 f"samples has shape {samples.shape}; expected ({len(space)}, an even number of rounds): a line for "
                 "each configuration of the space"
             )
-        self.space, self.drawn, self.true = space, samples[:, ::2], np.median(samples[:, 1::2], axis=1)
+        self.space, self.drawn, self.true = space, samples[:, ::2], samples[:, 1::2].min(axis=1)
         self.compile = np.zeros(len(space)) if compile is None else np.asarray(compile, np.float64)
         self.variant = list(range(len(space))) if variant is None else list(variant)
 
@@ -32,12 +33,12 @@ class Replay:
         return self.true.min()
 
     def trial(self, rng):
-        """The trial of one run: the median of some samples, as many as the effort says, at least one."""
+        """The trial of one run: the least of some samples, as many as the effort says, at least one."""
         rounds = self.drawn.shape[1]
 
         def score(configuration, effort):
             taken = rng.permutation(rounds)[: max(1, round(effort * rounds))]
-            return np.median(self.drawn[self.space.number(configuration), taken])
+            return self.drawn[self.space.number(configuration), taken].min()
 
         return score
 
