@@ -1,10 +1,7 @@
 """The two products whose sizes are left open: right for all of a sample of sizes and shapes, and counted."""
 
-import numpy as np
-import pytest
 
-from cpulab.tune import product, tiled
-from tests.rotation import today  # noqa: F401
+
 
 SHAPES = [(1, 1, 1), (1, 40, 3), (37, 53, 29), (64, 48, 130), (5, 100, 70)]
 

@@ -132,7 +132,6 @@ FAULTS = ScenarioTask(
     ),
     advice={
         "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done.",
-        "raised-StatisticsError": "There are no times to take the median of.",
     },
     hints=(
         "Go through the lines of the benchmark: what might a submission do in each of them that costs it nothing?",

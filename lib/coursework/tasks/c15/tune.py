@@ -17,7 +17,6 @@ PARAMETERS = {
     "apart": [0, 1],
 }
 NEAR = 1.05
-TRIALS = "trials"
 
 
 def fits(sizes):
@@ -82,7 +81,7 @@ def play_tuning(tune, m, n, k, most):
     best = min(cycles(sizes, m, n, k) for sizes in everything())
     ratio = cycles(choice, m, n, k) / best if choice and fits(choice) else 0.0
     told = {"misused": misused[:1], "choice": choice, "tried": choice in tried, "ratio": ratio}
-    return Played(told, {TRIALS: len(tried)})
+    return Played(told, {"trials": len(tried)})
 
 
 def judge_tuning(arguments, result):
@@ -136,12 +135,12 @@ TUNE = ScenarioTask(
     budget=Budget(
         points=1,
         text="at most 60 trials for (320 x 128) @ (128 x 192)",
-        require={TRIALS: 60},
+        require={"trials": 60},
         over="The choice is good, but it took too many trials. Which parameters can be searched one after the other? Or which "
         "configurations does a cost model leave out, before any is tried?",
         case=tuning(320, 192, 128, 200),
         golf=Golf(
-            count=TRIALS,
+            count="trials",
             best=1,
             lead="A model that counts bytes and passes through the banks knows the answer before the first trial. What does it need?",
         ),
