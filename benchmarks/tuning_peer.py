@@ -41,7 +41,9 @@ def main():
         orders = {}
         for name in STRATEGIES:
             seeds = range(min(asked["seeds"], FEWER.get(name, asked["seeds"])))
-            orders[name] = [order(name, seed, cache, parameters, asked["restrictions"], numbers, asked["budget"]) for seed in seeds]
+            orders[name] = [
+                order(name, seed, cache, parameters, asked["restrictions"], numbers, asked["budget"]) for seed in seeds
+            ]
     json.dump({"version": version("kernel_tuner"), "orders": orders}, sys.stdout)
 
 
@@ -58,7 +60,7 @@ def cached(parameters, configurations, milliseconds):
 
 def order(strategy, seed, cache, parameters, restrictions, numbers, budget):
     random.seed(seed)
-    np.random.seed(seed)  # which some of its strategies draw from
+    np.random.seed(seed)  # noqa: NPY002 (some of its strategies draw from there)
     with contextlib.redirect_stdout(io.StringIO()):
         results, _ = kernel_tuner.tune_kernel(
             "product", "", (1, 1, 1), [], parameters,

@@ -122,7 +122,9 @@ def peers(replay, budget, seeds, python):
 def elsewhere(replays):
     """For each pair of shapes: the loss, on the second, of what is best on the first."""
     best = {shape: int(np.argmin(replay.drawn.min(axis=1))) for shape, replay in replays.items()}
-    return [[round(float(replay.true[best[shape]] / replay.best), 3) for replay in replays.values()] for shape in replays]
+    return [
+        [round(float(replay.true[best[shape]] / replay.best), 3) for replay in replays.values()] for shape in replays
+    ]
 
 
 def lucky(replay, seeds, budget):
@@ -159,8 +161,13 @@ def benchmark(quick=False):
         for keep in (0.05, 0.1, 0.2, 0.5)
     }
     near = [int((replay.true <= limit * replay.best).sum()) for limit in (1.05, 1.1)]
-    everything = {**strategies, **{f"kernel_tuner {n}": one for n, one in (peer or {"strategies": {}})["strategies"].items()}}
-    print(Table(("", "reach 5 %", "trials", "loss at the end", "seconds"), [row(n, one) for n, one in everything.items()]))
+    everything = {
+        **strategies,
+        **{f"kernel_tuner {n}": one for n, one in (peer or {"strategies": {}})["strategies"].items()},
+    }
+    print(
+        Table(("", "reach 5 %", "trials", "loss at the end", "seconds"), [row(n, one) for n, one in everything.items()])
+    )
     print(f"kept of the best 10: {kept}; within 5 % and 10 %: {near} of {len(replay.space)}")
     return {
         "shape": shape,

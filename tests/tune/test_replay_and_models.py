@@ -24,7 +24,8 @@ def test_what_a_configuration_is_worth_never_comes_from_the_samples_that_are_dra
     samples = table()
     samples[:, ::2] = 1e-3  # luck
     replay = Replay(SPACE, samples)
-    assert np.array_equal(replay.true, 1.0 + np.arange(len(SPACE))) and replay.best == 1
+    assert np.array_equal(replay.true, 1.0 + np.arange(len(SPACE)))
+    assert replay.best == 1
     assert replay.run(random, 5, seed=0).score == 1e-3
 
 
@@ -39,7 +40,8 @@ def test_effort_says_how_many_samples_are_drawn():
 def test_a_seed_repeats_a_run_and_another_gives_another():
     replay = Replay(SPACE, table())
     first, again, other = (replay.run(random, 8, seed) for seed in (1, 1, 2))
-    assert first == again and first.trials != other.trials
+    assert first == again
+    assert first.trials != other.trials
 
 
 def test_progress_is_the_loss_of_what_would_be_chosen_then():
@@ -130,7 +132,8 @@ def test_an_answer_is_kept_for_its_key_and_no_other(folder, monkeypatch):
     assert len(asked) == len(others) + 3
     before = kept_answers._FILE.file
     monkeypatch.setattr(on_disk, "library_stamp", lambda: "newer")
-    assert kept_answers._FILE.file != before and kept_answers._FILE.file.parent == folder / "cpulab"
+    assert kept_answers._FILE.file != before
+    assert kept_answers._FILE.file.parent == folder / "cpulab"
 
 
 @pytest.mark.parametrize("stored", [{"a": 9, "b": 0}, {"a": 1}, 3, None, ["a"], {"a": [1], "b": 0}])

@@ -33,7 +33,8 @@ def test_all_that_meets_the_constraints_and_nothing_else(made):
         for point in np.ndindex(*(len(values) for values in space.parameters.values()))
     )
     assert count == len(space) == len(space.features())
-    assert space.features().min() >= 0 and space.features().max() <= 1
+    assert space.features().min() >= 0
+    assert space.features().max() <= 1
 
 
 @given(spaces())
@@ -44,7 +45,8 @@ def test_neighbours_are_one_step_away_and_each_is_the_neighbours_neighbour(made)
         for near in space.neighbours(number):
             assert number in space.neighbours(near)
             apart = [abs(space[number][name] - space[near][name]) for name in space.parameters]
-            assert sorted(apart)[-1] == 1 and sum(apart) == 1
+            assert sorted(apart)[-1] == 1
+            assert sum(apart) == 1
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -61,7 +63,8 @@ def test_a_search_keeps_its_budget_and_tries_nothing_twice(name, made, budget, s
 
     found = search(space, trial, ALL[name], budget, seed)
     assert len(tried) == len(set(tried)) == len(found.trials)
-    assert found.spent == pytest.approx(sum(effort for _, effort in tried)) and found.spent <= budget + 1e-9
+    assert found.spent == pytest.approx(sum(effort for _, effort in tried))
+    assert found.spent <= budget + 1e-9
     full = [sum(values) + 1 for values, effort in tried if effort == max(e for _, e in tried)]
     assert found.score == min(full) == 1 + sum(found.best.values())
     again = search(space, lambda c, effort: 1 + sum(c.values()), ALL[name], budget, seed)
@@ -72,7 +75,8 @@ def test_a_search_keeps_its_budget_and_tries_nothing_twice(name, made, budget, s
 def test_without_a_budget_all_is_tried_and_the_best_found(name):
     space = Space({"a": range(7), "b": range(5)}, lambda c: (c["a"] + c["b"]) % 3)
     found = search(space, lambda c, effort: 1 + (c["a"] - 4) ** 2 + (c["b"] - 3) ** 2, ALL[name], seed=3)
-    assert found.best == {"a": 4, "b": 3} and found.score == 1
+    assert found.best == {"a": 4, "b": 3}
+    assert found.score == 1
     if ALL[name] is not successive_halving:
         assert sorted(trial.number for trial in found.trials) == list(range(len(space)))
 
@@ -87,21 +91,25 @@ def test_what_looks_for_a_smooth_minimum_finds_it_sooner_than_chance():
         name: np.mean([search(space, trial, ALL[name], 40, seed).score for seed in range(6)])
         for name in ("random", "hill climb", "Bayesian")
     }
-    assert losses["Bayesian"] < 1.001 < losses["random"] and losses["hill climb"] < losses["random"] + 0.02
+    assert losses["Bayesian"] < 1.001 < losses["random"]
+    assert losses["hill climb"] < losses["random"] + 0.02
 
 
 def test_successive_halving_gives_the_most_effort_to_few():
     space = Space({"a": range(64)})
     found = search(space, lambda c, effort: 1 + c["a"], successive_halving, 12)
     efforts = [trial.effort for trial in found.trials]
-    assert efforts[:16] == [0.25] * 16 and efforts[16:24] == [0.5] * 8 and efforts[24:] == [1] * 4
+    assert efforts[:16] == [0.25] * 16
+    assert efforts[16:24] == [0.5] * 8
+    assert efforts[24:] == [1] * 4
     assert found.best["a"] == min(space[trial.number]["a"] for trial in found.trials)
 
 
 def test_a_model_says_the_order():
     space = Space({"a": range(6)})
     found = search(space, lambda c, effort: 10 + c["a"], by_model([5, 0, 4, 1, 3, 2]), 3)
-    assert [trial.number for trial in found.trials] == [1, 3, 5] and found.best == {"a": 1}
+    assert [trial.number for trial in found.trials] == [1, 3, 5]
+    assert found.best == {"a": 1}
 
 
 def test_what_fails_is_told_and_never_chosen():
@@ -113,12 +121,13 @@ def test_what_fails_is_told_and_never_chosen():
         return configuration["a"]
 
     found = search(space, trial, exhaustive)
-    assert found.best == {"a": 2} and found.failed() == {0: "it failed", 1: "a wrong result"}
+    assert found.best == {"a": 2}
+    assert found.failed() == {0: "it failed", 1: "a wrong result"}
     with pytest.raises(ValueError, match=r"none of 2 trials succeeded; the first: it failed"):
         search(space, trial, exhaustive, budget=2)
 
 
-@pytest.mark.parametrize("name", ("random", "hill climb", "successive halving"))
+@pytest.mark.parametrize("name", ["random", "hill climb", "successive halving"])
 def test_failures_stop_no_strategy(name):
     space = Space({"a": range(20)})
 

@@ -19,7 +19,7 @@ def by_model(parameters, fits, count, trials):
         left = sum(passes(y * rows + r) for r in range(rows))
         return 1 / (4 * across * columns) + 1 / (4 * down * rows) + (right + left) / (32 * rows * columns)
 
-    there = [dict(zip(parameters, values)) for values in product(*parameters.values())]
+    there = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
     there = sorted((sizes for sizes in there if fits(sizes)), key=cost)
     counts = [count(sizes) for sizes in there[:50]]
     return there[int(np.argmin(counts))]
@@ -55,19 +55,19 @@ def pairs_from_two_corners(parameters, fits, count, trials):
 
 def everything(parameters, fits, count, trials):
     """wrong many: Count your trials"""
-    there = [dict(zip(parameters, values)) for values in product(*parameters.values())]
+    there = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
     return min((sizes for sizes in there if fits(sizes)), key=count)
 
 
 def whatever_fits_or_not(parameters, fits, count, trials):
     """wrong unfit: before you try a configuration"""
-    return min((dict(zip(parameters, values)) for values in product(*parameters.values())), key=count)
+    return min((dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())), key=count)
 
 
 def the_first_that_fits(parameters, fits, count, trials):
     """wrong far: It is too far off"""
     for values in product(*parameters.values()):
-        sizes = dict(zip(parameters, values))
+        sizes = dict(zip(parameters, values, strict=True))
         if fits(sizes):
             count(sizes)
             return sizes
@@ -107,7 +107,7 @@ def a_name_is_missing(parameters, fits, count, trials):
 
 def many_but_right(parameters, fits, count, trials):
     """over budget over-budget: it took too many trials"""
-    there = [dict(zip(parameters, values)) for values in product(*parameters.values())]
+    there = [dict(zip(parameters, values, strict=True)) for values in product(*parameters.values())]
     there = [sizes for sizes in there if fits(sizes)]
     there.sort(key=lambda s: (1 / (s["rows"] * s["across"]), -s["rows"] * s["columns"]))
     there.sort(key=lambda s: (s["rows"] + s["columns"]) / (s["rows"] * s["columns"]))

@@ -131,7 +131,7 @@ FAULTS = ScenarioTask(
         submission("submission F", "wrong"),
     ),
     advice={
-        "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done.",
+        "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done."
     },
     hints=(
         "Go through the lines of the benchmark: what might a submission do in each of them that costs it nothing?",
