@@ -28,7 +28,7 @@ STRATEGIES = {
     "genetic_algorithm": {},
     "bayes_opt": {},
 }
-FEWER = {"bayes_opt": 20}  # seeds: it takes seconds for each
+FEWER = {"bayes_opt": 10}  # seeds: it takes seconds for each
 
 
 def main():
