@@ -38,6 +38,7 @@ ROOMS = {
         "explore": ("figures",),
         "watch": ("figures",),
         "measure": ("figures", "files"),
+        "tune": ("measure",),
         "files": (),
     },
     "dlkernels": {
