@@ -3,6 +3,7 @@
 explore   ordinary `threading` code under many schedules, and the one that breaks it
 watch     a `prange` loop with each load and store recorded: races, false sharing, cache lines
 measure   timing, measured peaks, the roofline, cache lines, the machine code of a loop, the machine card
+tune      search for the configuration that is fastest on this machine, and keep it
 predictions  questions that wait for the reader's guess
 figures   one style for all figures, an alternative text for each
 

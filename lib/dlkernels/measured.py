@@ -10,25 +10,17 @@ version of the library; without one, in memory. With DLKERNELS_MEASURED=no nothi
 results are then the same, bit for bit, on machines alike.
 """
 
-import contextlib
-import hashlib
-import json
 import os
-import tempfile
 import threading
 import time
-from pathlib import Path
-
-import llvmlite.binding as llvm
-from numba import config
-from numba.misc.appdirs import user_cache_dir
 
 from . import team
-from .simd.cache import library_stamp
+from .simd.kept import Kept
 
 ROUNDS = 12  # calls of each way; the fastest counts
 MARGIN = 0.95  # another way is taken where it needs no more than this part of the usual one's time
 _kept, _one_at_a_time = {}, threading.RLock()
+_on_disk = Kept("dlkernels", "ways")
 
 
 def fastest(question, names, ways):
@@ -43,9 +35,9 @@ def fastest(question, names, ways):
     if question not in _kept:
         with _one_at_a_time:  # two that measure at once would disturb each other, and might disagree
             if question not in _kept:
-                answer = _read().get(question)
+                answer = _on_disk.read().get(question)
                 _kept[question] = answer if answer in names else _measure(names[0], ways())
-                _write(_read() | _kept)
+                _on_disk.update(_kept)
     return _kept[question]
 
 
@@ -60,33 +52,3 @@ def _measure(usual, ways):
             least[name] = min(least[name], time.perf_counter() - begun)
     best = min(least, key=least.get)
     return best if least[best] < MARGIN * least[usual] else usual
-
-
-def _file():
-    machine = f"{config.CPU_NAME or llvm.get_host_cpu_name()} {config.CPU_FEATURES} {library_stamp()}"
-    return Path(user_cache_dir("dlkernels")) / f"ways-{hashlib.sha256(machine.encode()).hexdigest()[:16]}.json"
-
-
-def _read():
-    """{question: answer} of the file; nothing where it is missing or damaged."""
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        stored = json.loads(_file().read_text(encoding="utf-8"))
-        if isinstance(stored, dict):
-            return stored
-    return {}
-
-
-def _write(answers):
-    """Whole or not at all; a disk that is full or closed is no error."""
-    with contextlib.suppress(OSError):
-        file = _file()
-        if not file.is_absolute():  # nobody knows this user's home
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=file.parent, suffix=".json")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as text:
-                json.dump(answers, text, indent=1)
-            Path(beside).replace(file)
-        finally:
-            Path(beside).unlink(missing_ok=True)

@@ -9,6 +9,7 @@ import pytest
 
 from dlkernels import measured
 from dlkernels.convolution import choose, geometry
+from dlkernels.simd import kept
 
 pytestmark = pytest.mark.quick
 NAMES = "usual", "other"
@@ -20,7 +21,7 @@ def machine(monkeypatch, tmp_path):
     now, seconds = [0.0], {"usual": 1.0, "other": 0.5}
     monkeypatch.delenv("DLKERNELS_MEASURED", raising=False)
     monkeypatch.setattr(measured, "_kept", {})
-    monkeypatch.setattr(measured, "user_cache_dir", lambda _: str(tmp_path / "cache"))
+    monkeypatch.setattr(kept, "user_cache_dir", lambda _: str(tmp_path / "cache"))
     monkeypatch.setattr(measured.time, "perf_counter", lambda: now[0])
 
     def take(name):
@@ -47,24 +48,24 @@ def test_it_is_measured_once_and_kept_for_the_next_process(machine, monkeypatch)
     assert measured.fastest("q", NAMES, refuse) == "other"
     machine["other"] = 3
     assert measured.fastest("another", NAMES, machine["ways"]) == "usual"
-    assert set(json.loads(measured._file().read_text()).values()) == {"other", "usual"}
+    assert set(json.loads(measured._on_disk.file.read_text()).values()) == {"other", "usual"}
 
 
 def test_an_answer_that_names_no_way_is_measured_again(machine):
     measured.fastest("q", NAMES, machine["ways"])
     (question,) = measured._kept
     for answer in ("a rung that is gone", 3, None, ["other"]):
-        measured._file().write_text(json.dumps({question: answer}))
+        measured._on_disk.file.write_text(json.dumps({question: answer}))
         measured._kept.clear()
         assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "\xff", "[" * 100_000])
 def test_a_damaged_file_is_measured_again(machine, text):
-    measured._file().parent.mkdir(parents=True)
-    measured._file().write_bytes(text.encode("latin-1"))
+    measured._on_disk.file.parent.mkdir(parents=True)
+    measured._on_disk.file.write_bytes(text.encode("latin-1"))
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
-    assert list(json.loads(measured._file().read_text()).values()) == ["other"]
+    assert list(json.loads(measured._on_disk.file.read_text()).values()) == ["other"]
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
@@ -76,9 +77,9 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(machine, monkeypatc
     def full(*_, **__):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(measured.json, "dump", full)
+    monkeypatch.setattr(kept.json, "dump", full)
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
-    assert not list(measured._file().parent.iterdir())
+    assert not list(measured._on_disk.file.parent.iterdir())
 
 
 def test_threads_that_ask_at_once_get_one_answer(machine):
@@ -104,13 +105,13 @@ def test_where_nothing_may_be_measured_the_usual_way_is_taken(machine, monkeypat
 
 
 def test_other_threads_and_other_versions_are_other_questions(machine, monkeypatch):
-    file = measured._file()
+    file = measured._on_disk.file
     measured.fastest("q", NAMES, machine["ways"])
     monkeypatch.setattr(measured.team, "size", lambda: 77)
     machine["other"] = 2
     assert measured.fastest("q", NAMES, machine["ways"]) == "usual"
-    monkeypatch.setattr(measured, "library_stamp", lambda: "newer")
-    assert measured._file() != file
+    monkeypatch.setattr(kept, "library_stamp", lambda: "newer")
+    assert measured._on_disk.file != file
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ ROOMS = {
         "explore": ("figures",),
         "watch": ("figures",),
         "measure": ("figures", "files"),
+        "tune": ("measure",),
         "files": (),
     },
     "dlkernels": {
