@@ -29,7 +29,9 @@ def expression(step, values):
 
 def names(program):
     """(the leaves' arguments, the outputs' arguments) of both kinds of function."""
-    leaves = [f"{'n' if s.op == 'number' else 'x'}{k}" for k, s in enumerate(program.steps) if s.op in ("input", "number")]
+    leaves = [
+        f"{'n' if s.op == 'number' else 'x'}{k}" for k, s in enumerate(program.steps) if s.op in ("input", "number")
+    ]
     return leaves, [f"out{n}" for n in range(len(program.outputs))]
 
 

@@ -37,7 +37,9 @@ class Program:
     @property
     def broadcasts(self):
         """Whether anything in it is a row or a column: else the shape does not matter."""
-        return any(s.op == "input" and s.form != "full" for s in self.steps) or any(f != "full" for _, f in self.outputs)
+        return any(s.op == "input" and s.form != "full" for s in self.steps) or any(
+            f != "full" for _, f in self.outputs
+        )
 
     def bytes(self, rows, columns):
         """What it has to move: each input read once, each output written once."""

@@ -10,7 +10,6 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from dlkernels.device import is_device_array
 from dlkernels.implementations import bound
 from dlkernels.layers.philox import halves, threshold, u64
 from dlkernels.vector import PARAMETERS
@@ -18,7 +17,7 @@ from dlkernels.vector import PARAMETERS
 from .. import tensor as tape
 from ..tensor import Tensor, no_grad, record
 from .gradient import GRAD, MINUS_ONE, backward_of
-from .graph import Program, Step, needed, part
+from .graph import Program, Step
 from .run import run
 
 FLOATS = ("float32", "float64")
@@ -44,8 +43,8 @@ def fused(function=None, *, most=MOST):
         trace = _Trace(most)
         before = tape.fusing.set(trace.take)
         try:
-            given = [trace.leaf(x) if isinstance(x, Tensor) else x for x in arguments]
-            result = function(*given, **named)
+            leaf = lambda x: trace.leaf(x) if isinstance(x, Tensor) else x  # noqa: E731
+            result = function(*map(leaf, arguments), **{key: leaf(x) for key, x in named.items()})
             several = isinstance(result, tuple | list)
             found = tuple(x.wait() if isinstance(x, Lazy) else x for x in (result if several else (result,)))
         finally:
@@ -157,14 +156,13 @@ class Lazy(Tensor):
 
 def _joined(a, b):
     """The shape of a + b."""
-    wide, narrow = (a, b) if a.size >= b.size and len(a.shape) >= len(b.shape) else (b, a)
-    forms = (wide.shape, wide.shape[-1:], (*wide.shape[:-1], 1))
-    if narrow.shape not in forms or a.dtype != b.dtype:
-        raise ValueError(
-            f"the tensors are {a.shape} {a.dtype} and {b.shape} {b.dtype}; expected one dtype, and the same shape, or "
-            "one number for each column, or for each row (..., 1)."
-        )
-    return wide.shape
+    for wide, narrow in ((a.shape, b.shape), (b.shape, a.shape)):
+        if a.dtype == b.dtype and narrow in (wide, wide[-1:], (*wide[:-1], 1)):
+            return wide
+    raise ValueError(
+        f"the tensors are {a.shape} {a.dtype} and {b.shape} {b.dtype}; expected one dtype, and the same shape, or one "
+        "number for each column, or for each row (..., 1)."
+    )
 
 
 class _Trace:

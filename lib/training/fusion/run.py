@@ -7,6 +7,7 @@ threads has sums of its own, which are then added one after the other.
 import functools
 import itertools
 import linecache
+import math
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -36,12 +37,19 @@ _launches = ContextVar("launches", default=None)
 
 @dataclass(frozen=True)
 class Launch:
-    """One pass over memory. device: "cpu" or "gpu"; source: its text; bytes: what it has to move (Program.bytes)."""
+    """One pass over memory. device: "cpu" or "gpu"; source: its text; bytes: what it has to move (Program.bytes).
+
+    On a GPU, kernel[grid, block](*arguments) is what was launched.
+    """
 
     program: object
     rows: int
     columns: int
     device: str
+    kernel: object = None
+    grid: object = None
+    block: object = None
+    arguments: tuple = ()
 
     @property
     def bytes(self):
@@ -156,20 +164,15 @@ def run(program, values, shape):
 
     values: for each leaf, in order, an array or a number (of its step's dtype, or what NumPy makes of it).
     """
-    shape = tuple(shape) or (1,)
-    rows, columns = int(np.prod(shape[:-1], dtype=np.int64)), shape[-1]
+    rows, columns = math.prod(shape[:-1]), shape[-1] if shape else 1
     steps = [s for s in program.steps if s.op in ("input", "number")]
     there = any(map(is_device_array, values))
     forms = {"full": shape, "row": shape[-1:], "column": (*shape[:-1], 1)}
     numbers = {"float32": np.float32, "float64": np.float64, "uint64": np.uint64, "int64": np.int64}
     values = [numbers[s.dtype](v) if s.op == "number" else v for s, v in zip(steps, values, strict=True)]
-    made = _launches.get()
     if rows * columns == 0:
         found = [np.zeros(forms[form], program.steps[k].dtype) for k, form in program.outputs]
         return [cuda.to_device(x) for x in found] if there else found
-    if made is not None:
-        kernels = [one for _, one, _ in parts(program)] if there else [program]
-        made += [Launch(one, rows, columns, "gpu" if there else "cpu") for one in kernels]
     found = (_on_device if there else _on_host)(program, values, rows, columns)
     return [x.reshape(forms[form]) for x, (_, form) in zip(found, program.outputs, strict=True)]
 
@@ -184,7 +187,13 @@ def cut(program, rows, columns):
     return rows, columns, step, -(-rows // step)
 
 
+def _note(*what):
+    if (made := _launches.get()) is not None:
+        made.append(Launch(*what))
+
+
 def _on_host(program, values, rows, columns):
+    _note(program, rows, columns, "cpu")
     size = rows * columns
     rows, columns, step, tasks = cut(program, rows, columns)
     lengths = {"full": size, "row": tasks * columns, "column": rows}
@@ -208,8 +217,12 @@ def _on_device(program, values, rows, columns):
         lengths = {"full": rows * columns, "row": down * columns, "column": rows}
         outs = [cuda.device_array(lengths[form], one.steps[k].dtype) for k, form in one.outputs]
         ends = (rows, columns) if one.broadcasts else ()
-        compiled_kernel(write, one)[grid, block](*given, *outs, *ends)
-        mine = [n for n, (_, form) in enumerate(program.outputs) if (form == "column") == (write is generate.row_kernel)]
+        kernel, arguments = compiled_kernel(write, one), (*given, *outs, *ends)
+        _note(one, rows, columns, "gpu", kernel, grid, block, arguments)
+        kernel[grid, block](*arguments)
+        mine = [
+            n for n, (_, form) in enumerate(program.outputs) if (form == "column") == (write is generate.row_kernel)
+        ]
         for n, out, (_, form) in zip(mine, outs, one.outputs, strict=True):
             if form == "row":
                 sums = cuda.device_array(columns, out.dtype)
