@@ -179,7 +179,7 @@ def three(rows=37, columns=100, put=np.asarray, grad=True):
     return [Tensor(put(x), requires_grad=grad) for x in arrays]
 
 
-@pytest.mark.parametrize("rows, columns", [(37, 100), (600, 129), (3, 5000)])
+@pytest.mark.parametrize(("rows", "columns"), [(37, 100), (600, 129), (3, 5000)])
 def test_a_compiled_chain_has_the_bits_of_the_librarys_operations(rows, columns):
     x, bias, residual = three(rows, columns)
     with fusion.launches() as made:
@@ -219,7 +219,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(monkeypatch):
 
 
 def test_one_kernel_is_kept_for_all_numbers_and_shapes():
-    x, bias, residual = three()
+    x, _, residual = three()
     scaled = fusion.fused(lambda x, by: F.leaky_relu(x * by) - x)
     scaled(x, 0.5)
     before = run.compiled_loop.cache_info().misses
@@ -257,7 +257,7 @@ def test_the_formula_for_bytes_is_what_the_loop_touches(case):
     links, total, shape, seed = case
     leaves = leaves_of(links, shape, seed)
     with fusion.launches() as made:
-        result, _ = gradients(chain(links, total), tensors(leaves), np.ones(by_numpy(links, total, leaves).shape))
+        gradients(chain(links, total), tensors(leaves), np.ones(by_numpy(links, total, leaves).shape))
     for one in made:
         program, size = one.program, one.rows * one.columns
         rows, columns, step, tasks = run.cut(program, one.rows, one.columns)
@@ -284,7 +284,8 @@ def test_a_gpu_kernel_moves_what_the_formula_says():
     extra = 15 * 32 * 4
     assert sizes == [made[0].bytes + extra, made[1].bytes + 2 * extra]  # backward: the sums for the bias, too
     alone = [run.Launch(one, 16, 32, "gpu").bytes for one in fusion.alone(made[0].program)]
-    assert len(alone) == 4 and sum(alone) > 2 * made[0].bytes
+    assert len(alone) == 4
+    assert sum(alone) > 2 * made[0].bytes
 
 
 @interpreted()
@@ -387,7 +388,8 @@ def test_kernels_compile_for_a_gpu():
             f"{x.dtype}[::1]" if getattr(x, "ndim", 0) else np.asarray(x).dtype.name for x in one.arguments
         )
         view = compiled(one.kernel, f"void({kinds})", "sm_80")
-        assert 0 < view.registers <= 64 and not view.spills, one.source
+        assert 0 < view.registers <= 64, one.source
+        assert not view.spills, one.source
 
 
 # ---- inside a network ------------------------------------------------------------------------------------------------
@@ -429,7 +431,7 @@ def test_a_value_that_is_used_twice_is_computed_once():
     with fusion.launches() as made:
         got = fusion.fused(lambda x: (lambda t: t * t + t)(F.tanh(x)))(x)
         got.backward(np.ones((4, 4), np.float32))
-    assert [str(one) for one in made][0] == "tanh mul add"
+    assert str(made[0]) == "tanh mul add"
     t = np.tanh(1.0)
     np.testing.assert_allclose(x.grad, (2 * t + 1) * (1 - t * t), rtol=1e-5)
 
@@ -444,7 +446,7 @@ def test_what_cannot_be_fused_runs_as_ever():
 
 
 @pytest.mark.parametrize(
-    "call, error, words",
+    ("call", "error", "words"),
     [
         (lambda x, b: x + Tensor(np.ones(5, np.float32)), ValueError, "one number for each column"),
         (lambda x, b: x + Tensor(np.ones(3)), ValueError, "one dtype"),

@@ -4,7 +4,7 @@ Both have one statement for each step. What differs is around them: how elements
 and columns are kept, and how the random words of dropout are made.
 """
 
-from .graph import FORMS
+from .graph import FORMS, LEAVES
 
 #: operation -> its expression; {0}, {1}, ... are its inputs. Functions are those of dlkernels/vector.
 EXPRESSIONS = {"add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}"}
@@ -29,9 +29,7 @@ def expression(step, values):
 
 def names(program):
     """(the leaves' arguments, the outputs' arguments) of both kinds of function."""
-    leaves = [
-        f"{'n' if s.op == 'number' else 'x'}{k}" for k, s in enumerate(program.steps) if s.op in ("input", "number")
-    ]
+    leaves = [f"{'n' if s.op == 'number' else 'x'}{k}" for k, s in enumerate(program.steps) if s.op in LEAVES]
     return leaves, [f"out{n}" for n in range(len(program.outputs))]
 
 

@@ -95,9 +95,7 @@ def _rule(build, names, steps, k, grad):
         case "cast":
             source = step.inputs[0]
             return [(source, build.put("cast", (grad,), steps[source].dtype))]
-        case (
-            "relu"
-        ):  # its result is positive where its input is: the result need not be computed again where it is kept
+        case "relu":  # the result is positive where its input is, and is kept anyway
             return [(step.inputs[0], put("relu_backward", (grad, k, step.inputs[1])))]
         case activation:
             return [(step.inputs[0], put(f"{activation}_backward", (grad, *step.inputs)))]

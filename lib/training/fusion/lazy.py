@@ -95,10 +95,10 @@ class Lazy(Tensor):
             self.inputs = ()
         return self.real
 
-    def then(self, op, *inputs, dtype=None):
-        """The Lazy of an operation of tensors and numbers, of which the first has the result's shape and dtype."""
-        trace, x = self.trace, inputs[0]
-        found = Lazy(trace, op, inputs, x.shape, dtype or x.dtype)
+    def then(self, op, *inputs, dtype=None, shape=None):
+        """The Lazy of an operation of tensors and numbers; its shape and dtype are this one's, if not given."""
+        trace = self.trace
+        found = Lazy(trace, op, inputs, self.shape if shape is None else shape, dtype or self.dtype)
         found.depth = 1 + sum(i.depth for i in inputs if isinstance(i, Lazy) and i.real is None)
         if found.depth >= trace.most:
             found.wait()
@@ -118,15 +118,7 @@ class Lazy(Tensor):
         a, b = (other, self) if swapped else (self, other)
         shape = _joined(a, b)
         wide = [x if x.shape == shape else self.trace.narrow(x) for x in (a, b)]
-        if wide[0].shape != shape:
-            found = Lazy(self.trace, op, tuple(wide), shape, wide[1].dtype)
-            found.depth = 1 + wide[1].depth * (wide[1].real is None)
-            return found if found.depth < self.trace.most else found.wait_here()
-        return self.then(op, *wide)
-
-    def wait_here(self):
-        self.wait()
-        return self
+        return self.then(op, *wide, shape=shape)
 
     def __add__(self, other):
         return self._binary("add", other)
@@ -237,10 +229,15 @@ def _dropout(call):
 
 
 _DROPOUT = (("input", None), ("p", 0.5), ("training", True), ("seed", 0), ("offset", 0))
-TAKEN = {"add": _add, "axpy": _axpy, "bias_activation": _bias_activation, "dropout": _dropout} | {
-    name: lambda call, name=name: _activate(name, call["x"], call.get("parameter", call.get("negative_slope", call.get("alpha"))))
-    for name in PARAMETERS
-}  # fmt: skip
+
+
+def _activation(name):
+    label = (PARAMETERS[name] or ("parameter", 0))[0]
+    return lambda call: _activate(name, call["x"], call.get("parameter", call.get(label)))
+
+
+TAKEN = {"add": _add, "axpy": _axpy, "bias_activation": _bias_activation, "dropout": _dropout}
+TAKEN |= {name: _activation(name) for name in PARAMETERS}
 
 
 # ---- a group ---------------------------------------------------------------------------------------------------------
@@ -251,7 +248,7 @@ def _run(last):
     reduce = last.op == "sum"
     first = last.inputs[0] if reduce else last
     shape = first.shape
-    steps, values, number, known = [], [], {}, {}
+    steps, values, number = [], [], {}
 
     def leaf(step, value):
         steps.append(step)
