@@ -23,7 +23,8 @@ HEADED = (
     *(f"dlkernels/{name}" for name in ("attention", "convolution", "layers", "loss", "matrix", "normalization", "optim")),
     *(f"dlkernels/{name}" for name in ("integer", "quantization", "recurrent", "reduce", "simd", "sparse", "vector")),
     *(f"simt/{name}" for name in ("compiled", "executor", "proof", "source", "typed", "xray")), "simt",
-    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds", "training", "training/smaller",
+    *(f"cpulab/{name}" for name in ("explore", "measure", "watch")), "cpulab", "coursework/kinds", "training", "training/fusion",
+    "training/smaller",
 )  # fmt: skip
 
 
