@@ -54,7 +54,8 @@ class Step:
         of_x, of_w1, of_b1 = linear_backward(of_before, x, w1)
         of_table = self.scatter(of_x, words, table)
         self.count += 1
-        self.update(self.weights, [of_table, of_w1, of_b1, of_w2, of_b2], self.moments, self.count)
+        grads = [of_table, of_w1, of_b1, of_w2, of_b2]
+        self.update(self.weights, grads, self.moments, self.count)
         return float(loss)
 
 
@@ -75,7 +76,7 @@ def linear_backward(grad, x, weight):
 
 
 def rectified_by_new_code(x):
-    """ReLU by a function that is compiled anew in each call: it is a new one each time."""
+    """ReLU by a function that is compiled anew, as it is a new one each time."""
 
     @njit
     def relu(x, out):

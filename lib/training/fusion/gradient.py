@@ -114,5 +114,6 @@ def _cost(steps, used, keep, last):
     """Bytes for each element."""
     size = [np.dtype(step.dtype).itemsize for step in steps]
     read = needed(steps, used, {*keep, last})
-    inputs = sum(size[k] for k in read if steps[k].op == "input" and steps[k].form == "full")
-    return inputs + sum(2 * size[k] for k in keep) + (size[last] if last in read else 0)
+    whole = [k for k in read if steps[k].op == "input" and steps[k].form == "full"]
+    inputs = sum(size[k] for k in whole) + (size[last] if last in read else 0)
+    return inputs + 2 * sum(size[k] for k in keep)

@@ -182,9 +182,11 @@ class _Trace:
             return None
         call = bound(_function(name), arguments, named)
         tensors = [x for x in call.values() if isinstance(x, Tensor)]
-        if not tensors or any(x.dtype.name not in FLOATS for x in tensors) or call.get("out") is not None:
+        known = all(x.dtype.name in FLOATS for x in tensors)
+        if not tensors or not known or call.get("out") is not None:
             return None
-        call = {key: self.leaf(x) if isinstance(x, Tensor) else x for key, x in call.items()}
+        for key, x in call.items():
+            call[key] = self.leaf(x) if isinstance(x, Tensor) else x
         return TAKEN[name](call)
 
 
