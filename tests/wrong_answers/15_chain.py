@@ -135,7 +135,7 @@ def only_sigmoid(x, bias, residual, scale, out):
 
 @cuda.jit
 def one_row_each(x, bias, residual, scale, out):
-    """wrong some-unwritten: takes several rows"""
+    """wrong first-round-only: takes several rows"""
     column, row = cuda.grid(2)
     if column < out.shape[1] and row < out.shape[0]:
         z = x[row, column] + bias[column]

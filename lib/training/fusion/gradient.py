@@ -64,8 +64,9 @@ def backward_of(program, wanted=None, kept=None):
         if names.get(grad) == GRAD and form == steps[k].form == "full":
             direct[k] = GRAD
         else:
-            direct[k] = len(outputs)
-            outputs.append((grad, steps[k].form))
+            if (grad, steps[k].form) not in outputs:  # terms of a sum share their gradient
+                outputs.append((grad, steps[k].form))
+            direct[k] = outputs.index((grad, steps[k].form))
     given = range(len(steps))
     used = [k for k in needed(build.steps, [k for k, _ in outputs], given) if k in given]
     if kept is None:

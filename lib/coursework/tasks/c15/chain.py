@@ -91,6 +91,10 @@ CHAIN = KernelTask(
             "The grid has more threads than the matrix has columns, and may have more than it has rows. The column must be below "
             "out.shape[1]; the loop over rows ends at out.shape[0]."
         ),
+        "first-round-only": (
+            "Only what the first round reaches is written. The grid has fewer threads along the rows than the matrix has rows: a "
+            "thread takes several rows."
+        ),
         "some-unwritten": (
             "The grid has fewer threads along the rows than the matrix has rows. A thread takes several rows: its own, and those a "
             "whole grid further on."
