@@ -78,19 +78,7 @@ def samples(folder, mended, quick, *options):
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "raw"
         run = [folder / "python", Path(__file__).resolve(), str(mended), "2" if quick else "8"]
-        spy = [
-            folder / "py-spy",
-            "record",
-            "--format",
-            "raw",
-            "--rate",
-            "200",
-            "--nonblocking",
-            *options,
-            "-o",
-            file,
-            "--",
-        ]
+        spy = [folder / "py-spy", "record", "--format", "raw", "--rate", "200", *options, "-o", file, "--"]
         subprocess.run([*spy, *run], check=True, capture_output=True, text=True)
         counts = collections.Counter()
         for line in file.read_text(encoding="utf-8").splitlines():
