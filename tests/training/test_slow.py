@@ -26,5 +26,5 @@ def test_all_faults_change_no_loss(losses):
 
 
 def test_a_wrong_name_is_told():
-    with pytest.raises(ValueError, match="np.add.at"):
+    with pytest.raises(ValueError, match=r"np\.add\.at"):
         Step(["add.at"])
