@@ -15,7 +15,9 @@ data.py        data sets, batches                        loop.py        fit: the
 precision.py   float16, and a scaled loss                checkpoints.py  a training's state in a file
 arrays.py      host and device arrays alike, memory that is kept
 
+fusion/        chains of element-wise operations as one loop or one kernel, with their gradients
 smaller/       a trained network made smaller: fewer bits, fewer numbers, or a small network that learns from it
+slow.py        a training step with six faults, which chapter 15 finds by profiles
 """
 
 from . import checkpoints as checkpoints

@@ -27,6 +27,7 @@ from .arrays import duplicate, filled, keep_freed_memory
 _recording = ContextVar("recording", default=True)
 saving = ContextVar("saving", default=None)  # None, or what a node keeps -> a function that returns it (memory.py)
 rounding = ContextVar("rounding", default=None)  # None, or what results and gradients pass through (precision.py)
+fusing = ContextVar("fusing", default=None)  # None, or what may take a call in the place of `apply` (fusion/lazy.py)
 
 
 class Tensor:
@@ -198,6 +199,9 @@ def tape(tensor):
 
 def apply(name, *arguments, **named):
     """Run an operation of the table by its name, with Tensors for arrays. Returns a Tensor, or a tuple of Tensors."""
+    take = fusing.get()
+    if take and (waits := take(name, arguments, named)) is not None:
+        return waits
     for word in ("out", "explain", "return_indices"):
         if named.get(word) is not None:
             raise TypeError(f"{name} of tensors takes no {word}; expected a call that returns nothing but its results.")

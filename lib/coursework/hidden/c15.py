@@ -1,5 +1,6 @@
 """Hidden cases of chapter 15: other shapes, tables and compile times."""
 
+from ..tasks.c15.chain import chain_case
 from ..tasks.c15.faults import submission
 from ..tasks.c15.halving import table
 from ..tasks.c15.model import DEEP, SQUARE, model_case
@@ -13,5 +14,10 @@ CASES = {
         submission("an honest one, 3 repeats", "honest", 7.0, 3),
         submission("keeps results, nothing to compile", "cached", 0.0, 4),
         submission("another clock, late", "patched", 3.0, 7),
+    ),
+    "15-chain": (
+        chain_case("one element", 1, 1, 1),
+        chain_case("one column, many rows", 50, 1, 3),
+        chain_case("three blocks down, ragged both ways", 29, 33, 3),
     ),
 }

@@ -90,7 +90,7 @@ def dropout_compiled(x, scale, below, seed, block, skip, out):
 
 
 @inner_njit()
-def _fill(words, blocks, seed, block):
+def fill_words(words, blocks, seed, block):
     """The words of so many blocks of four. LLVM makes vectors of it: each lane has a block."""
     zero = u64(0)
     for b in range(blocks):
@@ -116,7 +116,7 @@ def _part(arguments, task, who):
     first, last = task * EACH * CHUNK, min((task + 1) * EACH * CHUNK, x.size)
     for begin in range(first, last, CHUNK):
         end = min(begin + CHUNK, last)
-        _fill(words, (skip + end - begin + 3) // 4, seed, block + u64(begin // 4))
+        fill_words(words, (skip + end - begin + 3) // 4, seed, block + u64(begin // 4))
         _select(x[begin:end], words, skip, scale, below, out[begin:end])
 
 
