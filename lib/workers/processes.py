@@ -198,10 +198,12 @@ class _Channels(Transport):
             array, done = pieces[0]
             at = self.words[sent]
             offset, free = at % capacity, capacity - (at - self.words[received])
-            length = min(free, capacity - offset, self.layout.part, array.size - done)
+            length = min(free, capacity - offset, self.layout.part)
+            length = min(length, array.size - done)
             if length == 0 and array.size > done:
                 break
-            self.bytes[begin + offset : begin + offset + length] = array[done : done + length]
+            offset += begin
+            self.bytes[offset : offset + length] = array[done : done + length]
             pieces[0][1] += length
             if pieces[0][1] == array.size:
                 pieces.popleft()

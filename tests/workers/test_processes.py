@@ -44,7 +44,10 @@ def nothing_left():
     assert not left() - names
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, pytest.param(8, marks=pytest.mark.rotates)])
+LONG = [pytest.param(size, marks=pytest.mark.rotates) for size in (1, 4, 5, 8)]
+
+
+@pytest.mark.parametrize("size", [2, 3, *LONG])
 def test_the_same_as_over_threads(size):
     with nothing_left(), processes.Workers(size) as workers:
         for shape in SHAPES:
