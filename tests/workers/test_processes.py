@@ -61,6 +61,13 @@ def test_the_same_as_over_threads(size):
                 assert mine[1:] == other[1:], "bytes and messages"
 
 
+def test_on_processors_that_reorder_stores(monkeypatch):
+    """The counters by atomic operations, as on ARM."""
+    monkeypatch.setattr(processes, "ORDERED", False)
+    with nothing_left(), processes.Workers(2) as workers:
+        check_everything(2, (50_001,), "float32", workers.run(functions.everything, (50_001,), "float32", timeout=60))
+
+
 def test_programs_on_four_workers():
     with nothing_left(), processes.Workers(4) as workers:
         for function, *args in ((functions.grid,), (functions.ragged,), (functions.overlapped, 3, 100_000),
