@@ -13,6 +13,7 @@ group.py        one worker's view of its group: rank, size, send, receive and al
 collectives.py  the collectives, written once on send and receive: naive, tree, ring, halving, direct
 threads.py      workers that are threads of this process: for tests, pages and pictures
 processes.py    workers that are processes and send through shared memory
+fenced.py       its counters on processors that reorder stores
 
 data.py         data parallel: each has the whole network and a part of the batch
 autograd.py     collectives on the tape             zero.py         what ZeRO cuts: states, gradients, weights

@@ -72,7 +72,7 @@ def _known(name, value, table):
 
 
 def naive(group, total, combine, what):
-    """All send to worker 0, which adds in the order of ranks and sends the sum back to each."""
+    """All send to worker 0, which adds in the order of ranks and sends the sum back."""
     if group.rank == 0:
         for source in range(1, group.size):
             group.receive(source, what, into=total, combine=combine)
@@ -110,17 +110,23 @@ def ring(group, total, combine, what):
 
 def _ring_reduce(group, total, cuts, combine, what):
     """Afterwards part `rank` of `total` is complete on each worker."""
-    right, left = (group.rank + 1) % group.size, (group.rank - 1) % group.size
+    right, left = _neighbours(group)
     for step in range(1, group.size):
-        mine, other = (group.rank - step) % group.size, (group.rank - step - 1) % group.size
-        group.exchange(_part(total, cuts, mine), right, left, what, _part(total, cuts, other), combine)
+        mine = _part(total, cuts, (group.rank - step) % group.size)
+        other = _part(total, cuts, (group.rank - step - 1) % group.size)
+        group.exchange(mine, right, left, what, other, combine)
 
 
 def _ring_gather(group, total, cuts, what):
-    right, left = (group.rank + 1) % group.size, (group.rank - 1) % group.size
+    right, left = _neighbours(group)
     for step in range(group.size - 1):
-        mine, other = (group.rank - step) % group.size, (group.rank - step - 1) % group.size
-        group.exchange(_part(total, cuts, mine), right, left, what, _part(total, cuts, other))
+        mine = _part(total, cuts, (group.rank - step) % group.size)
+        other = _part(total, cuts, (group.rank - step - 1) % group.size)
+        group.exchange(mine, right, left, what, other)
+
+
+def _neighbours(group):
+    return (group.rank + 1) % group.size, (group.rank - 1) % group.size
 
 
 def _part(array, cuts, index):

@@ -30,8 +30,8 @@ def greet(group):
 
 
 def gradients(group, examples, width=32, **options):
-    """One forward and backward pass: each worker takes its part of a batch of `examples`. Returns the averaged
-    gradients, one array for each parameter, and the bytes that this worker sent for them."""
+    """One forward and backward pass on this worker's part of a batch of `examples`.
+    Returns the averaged gradients and the bytes that this worker sent for them."""
     model = DataParallel(networks.digits(width=width), group, **options)
     images, labels = batch_of(examples)
     mine = group.part(examples)

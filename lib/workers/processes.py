@@ -28,6 +28,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pickle
+import platform
 import signal
 import sys
 import threading
@@ -40,6 +41,7 @@ import numpy as np
 
 from .group import Group, GroupError, Transport
 
+ORDERED = platform.machine().lower() in ("x86_64", "amd64")  # stores are seen in their order (see fenced.py)
 LANES = 2  # a worker's two threads: that of its function, and that of `start_all_reduce`
 LINE = 16  # words that share a cache line, and its neighbour
 WORDS = 8  # bytes of a word
@@ -63,7 +65,7 @@ class _Layout:
     """Where things lie in the segment. Word 0 says that the group has ended."""
 
     def __init__(self, size):
-        self.size = size
+        self.size, self.ordered = size, ORDERED
         channels = LANES * size * max(1, size - 1)
         self.capacity = min(BUFFER, BUFFERS // channels // 4096 * 4096)
         self.part = self.capacity // 4
@@ -93,7 +95,12 @@ class _Memory:
 
     def __init__(self, segment, layout, bells):
         self.segment, self.layout, self.bells = segment, layout, bells
-        self.words = segment.buf[: layout.begin].cast("q")
+        if layout.ordered:
+            self.words = segment.buf[: layout.begin].cast("q")
+        else:
+            from .fenced import Words
+
+            self.words = Words(segment.buf[: layout.begin])
         self.bytes = np.frombuffer(segment.buf, np.uint8, layout.bytes)
 
     def bell(self, rank, lane):
@@ -198,10 +205,12 @@ class _Channels(Transport):
             array, done = pieces[0]
             at = self.words[sent]
             offset, free = at % capacity, capacity - (at - self.words[received])
-            length = min(free, capacity - offset, self.layout.part, array.size - done)
+            length = min(free, capacity - offset, self.layout.part)
+            length = min(length, array.size - done)
             if length == 0 and array.size > done:
                 break
-            self.bytes[begin + offset : begin + offset + length] = array[done : done + length]
+            offset += begin
+            self.bytes[offset : offset + length] = array[done : done + length]
             pieces[0][1] += length
             if pieces[0][1] == array.size:
                 pieces.popleft()

@@ -1,5 +1,8 @@
 """Workers that are threads of this process, which send through mailboxes in memory.
 
+Kernels of the library may be called from several workers at once: one of them has the team (`dlkernels.team`), the
+others work alone. A `parallel=True` function of your own may not where numba's threading layer is workqueue.
+
 They share Python's interpreter, so they are no faster than one worker: they are for tests, pages and pictures. What
 `processes` only meets as a time that runs out is known here for certain: when all workers wait, the group ends with a
 message that says who waits for whom.

@@ -44,7 +44,10 @@ def nothing_left():
     assert not left() - names
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, pytest.param(8, marks=pytest.mark.rotates)])
+LONG = [pytest.param(size, marks=pytest.mark.rotates) for size in (1, 4, 5, 8)]
+
+
+@pytest.mark.parametrize("size", [2, 3, *LONG])
 def test_the_same_as_over_threads(size):
     with nothing_left(), processes.Workers(size) as workers:
         for shape in SHAPES:
@@ -56,6 +59,13 @@ def test_the_same_as_over_threads(size):
             for mine, other in zip(ours, theirs, strict=True):
                 assert mine[0].tobytes() == other[0].tobytes()
                 assert mine[1:] == other[1:], "bytes and messages"
+
+
+def test_on_processors_that_reorder_stores(monkeypatch):
+    """The counters by atomic operations, as on ARM."""
+    monkeypatch.setattr(processes, "ORDERED", False)
+    with nothing_left(), processes.Workers(2) as workers:
+        check_everything(2, (50_001,), "float32", workers.run(functions.everything, (50_001,), "float32", timeout=60))
 
 
 def test_programs_on_four_workers():
