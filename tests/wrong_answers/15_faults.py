@@ -21,7 +21,7 @@ def first_by_itself(run, make_data, right, clock, repeats):
 
 
 def handed_out(run, make_data, right, clock, repeats):
-    """wrong warm: a call before had the same"""
+    """wrong value: the median of the repeats"""
     data = make_data()
     begun = clock["now"]()
     for _ in range(repeats):

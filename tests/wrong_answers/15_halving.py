@@ -26,8 +26,8 @@ taken_again = edit(MASTER, "wrong halving: only what is new counts", replace("* 
 the_last_sample = edit(
     MASTER, "wrong halving: not by the last one", replace("samples[i, :seen]", "samples[i, seen - 1 : seen]")
 )
-no_more_samples = edit(MASTER, "wrong halving: get twice as many", replace("2 * seen", "seen"))
-at_once = edit(MASTER, "wrong halving: Half of the candidates go on", replace("(len(runners) + 1) // 2", "1"))
+no_more_samples = edit(MASTER, "wrong halving: those get twice as many", replace("2 * seen", "seen"))
+at_once = edit(MASTER, "wrong halving: half of the candidates go on", replace("(len(runners) + 1) // 2", "1"))
 the_slowest = edit(
     MASTER,
     "wrong halving: less is better",

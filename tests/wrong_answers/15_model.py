@@ -30,7 +30,7 @@ turned = edit(
 no_whole_tiles = edit(
     MASTER, "wrong order: a whole number", replace("-(-n // columns), -(-m // rows)", "n / columns, m / rows")
 )
-from_the_most = edit(MASTER, "wrong order: from the most bytes", replace("return 4 *", "return -4 *"))
+from_the_most = edit(MASTER, "wrong order: from the most bytes", replace("return 4 * (m", "return -4 * (m"))
 later_ones_first = edit(
     MASTER, "wrong order: in the order of the list", replace("range(len(tiles))", "reversed(range(len(tiles)))")
 )

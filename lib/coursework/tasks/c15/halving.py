@@ -13,7 +13,7 @@ def halved(samples, first=1, keep="half", judge="all", growth=2, ceil=True, most
     while True:
         seen = min(seen, len(samples[0]))
         for i in runners:
-            total += seen - taken[i] if judge == "all" else seen
+            total += seen if judge == "again" else seen - taken[i]
             taken[i] = seen
         score = {
             i: float(np.median(samples[i][:seen] if judge != "last" else samples[i][seen - 1 : seen])) for i in runners
@@ -28,12 +28,13 @@ def halved(samples, first=1, keep="half", judge="all", growth=2, ceil=True, most
         seen *= growth
 
 
+_EACH_ROUND = "In each round half of the candidates go on, and those get twice as many samples: 1, 2, 4, ..."
 _SLIPS = (
     ({"ceil": False}, "Of an odd number the larger half goes on: of 5 candidates, 3."),
     ({"judge": "again"}, "Samples that a candidate has already are not taken again: only what is new counts."),
     ({"judge": "last"}, "A candidate is judged by the median of all its samples, not by the last one."),
-    ({"growth": 1}, "Those that go on get twice as many samples: 1, 2, 4, ..."),
-    ({"keep": "one"}, "After one sample each, the decision is made already. Half of the candidates go on."),
+    ({"keep": "one"}, _EACH_ROUND),
+    ({"growth": 1}, _EACH_ROUND),
     ({"most": True}, "Samples are seconds: less is better."),
 )
 
