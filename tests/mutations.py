@@ -1863,7 +1863,53 @@ SMALLER = [
     ),
 ]
 
-FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK, *SMALLER]
+GROUPS, PROCESSES = (f"tests/workers/test_{name}.py" for name in ("groups", "processes"))
+WORKERS = [
+    Fault(
+        "workers: a direct sum is in another order",
+        "combine(mine, parts[rank], out=mine)",
+        "combine(mine, parts[-rank % group.size], out=mine)",
+        GROUPS,
+        "test_which_sums_are_those_of_one_worker",
+    ),
+    Fault(
+        "workers: bytes are counted as elements",
+        "group.bytes_sent += array.nbytes",
+        "group.bytes_sent += array.size",
+        GROUPS,
+        "test_bytes_of_an_all_reduce",
+    ),
+    Fault(
+        "workers: a message of another operation is taken",
+        "if mine != theirs:",
+        "if mine is None:",
+        GROUPS,
+        "test_a_wrong_program_is_told",
+    ),
+    Fault(
+        "workers: a broadcast from another root than 0 goes astray",
+        "group.send(array, (place + step + root) % group.size, what)",
+        "group.send(array, (place + step) % group.size, what)",
+        GROUPS,
+        "test_all_collectives_on_all_shapes",
+    ),
+    Fault(
+        "workers: the reader of a ring buffer forgets what a part was padded by",
+        "self._moved(received, at + _padded(length), source)",
+        "self._moved(received, at + length, source)",
+        PROCESSES,
+        "test_the_same_as_over_threads and 2",
+    ),
+    Fault(
+        "workers: a full ring buffer is taken for an empty one",
+        "free = at % capacity, capacity - (at - self.words[received])",
+        "free = at % capacity, capacity",
+        PROCESSES,
+        "test_programs_on_four_workers",
+    ),
+]
+
+FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK, *SMALLER, *WORKERS]
 
 # ---- planting them --------------------------------------------------------------------------------------------------
 
