@@ -15,6 +15,8 @@ from zoo_kinds import BUGGY as OTHER_KINDS
 from zoo_kinds import CORRECT as THEIR_LIKES
 from zoo_masks import BUGGY as WRONG_MASKS
 from zoo_masks import CORRECT as MASKS
+from zoo_packed import BUGGY as WRONG_PACKED
+from zoo_packed import CORRECT as PACKED
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
 from zoo_turns import BUGGY as WRONG_TURNS
@@ -28,7 +30,15 @@ pytestmark = pytest.mark.quick
 
 ORDERS = ["forward", "reverse", "shuffled:1", "shuffled:2"]
 WRONG = (
-    BUGGY + WRONG_PROTOCOLS + WRONG_HANDSHAKES + WRONG_MASKS + READ_UNSET + OTHER_KINDS + WRONG_CHAPTERS + WRONG_TURNS
+    BUGGY
+    + WRONG_PROTOCOLS
+    + WRONG_HANDSHAKES
+    + WRONG_MASKS
+    + READ_UNSET
+    + OTHER_KINDS
+    + WRONG_CHAPTERS
+    + WRONG_TURNS
+    + WRONG_PACKED
 )
 
 
@@ -75,7 +85,9 @@ def test_bug_is_found(animal, order):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
-    "animal", CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS + TURNS, ids=name
+    "animal",
+    CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS + TURNS + PACKED,
+    ids=name,
 )
 def test_nothing_is_found_in_a_correct_kernel(animal, order):
     report, _ = look(animal, order)

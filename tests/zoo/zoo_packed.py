@@ -124,6 +124,7 @@ def ping_pong_tiles_same_side(x, y):
     t = cuda.threadIdx.x
     tile = cuda.shared.array((2, 64), float32)
     tile[0, t] = x[t]
+    tile[1, t] = 0
     total = float32(0)
     for k in range(8):
         cuda.syncthreads()
@@ -363,35 +364,6 @@ def merge_path_with_carries(crow, v, y):
         cuda.atomic.add(y, r, total)
 
 
-@bug("race", 2, 4, pointers, numbers(16), zeros(5))
-def merge_path_stores_shared_rows(crow, v, y):
-    rows, n = crow.size - 1, v.size
-    parts = cuda.gridsize(1)
-    p = cuda.grid(1)
-    each = (rows + n + parts - 1) // parts
-    d = min(p * each, rows + n)
-    stop = min(d + each, rows + n)
-    low, high = max(0, d - n), min(d, rows)
-    while low < high:
-        m = (low + high) // 2
-        if crow[m + 1] <= d - m - 1:
-            low = m + 1
-        else:
-            high = m
-    r, k = low, d - low
-    total = float32(0)
-    for _ in range(d, stop):
-        if k < crow[r + 1]:
-            total += v[k]
-            k += 1
-        else:
-            y[r] += total  # BUG
-            total = float32(0)
-            r += 1
-    if r < rows:
-        y[r] += total  # BUG
-
-
 # -- bitonic sort: syncwarp where partners share a warp ---------------------------------------------------------------
 @fine(1, 64, numbers(64))
 def bitonic_with_warp_barriers(x):
@@ -418,28 +390,6 @@ def bitonic_with_warp_barriers(x):
             j //= 2
         k *= 2
     x[t] = s[t]
-
-
-@bug("race", 1, 64, numbers(64))
-def bitonic_with_too_few_barriers(x):
-    s = cuda.shared.array(64, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]  # BUG
-    cuda.syncwarp()
-    k = 2
-    while k <= 64:
-        j = k // 2
-        while j > 0:
-            o = t ^ j
-            if o > t:
-                if (s[t] > s[o]) == (t & k == 0):  # BUG
-                    a = s[t]
-                    s[t] = s[o]
-                    s[o] = a
-            cuda.syncwarp()
-            j //= 2
-        k *= 2
-    x[t] = s[t]  # BUG
 
 
 # -- ticket lock with try (CAS), each thread once, one thread of the block --------------------------------------------
@@ -605,26 +555,6 @@ def compaction_with_a_block_offset(x, out, count):
     if t >= 32:
         at += of_warp[0]
     if keep:
-        out[at] = x[i]
-
-
-@bug("race", 2, 64, numbers(128), zeros(128), ints(1))
-def compaction_reads_the_base_too_early(x, out, count):
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    of_warp = cuda.shared.array(2, int32)
-    base = cuda.shared.array(1, int32)
-    keep = x[i] > 3
-    m = cuda.ballot_sync(0xFFFFFFFF, keep)
-    if t % 32 == 0:
-        of_warp[t // 32] = cuda.popc(m)
-    cuda.syncthreads()
-    if t == 0:
-        base[0] = cuda.atomic.add(count, 0, of_warp[0] + of_warp[1])  # BUG
-    at = base[0] + cuda.popc(m & ((1 << (t % 32)) - 1))  # BUG
-    if t >= 32:
-        at += of_warp[0]
-    if keep and at < 128:
         out[at] = x[i]
 
 

@@ -54,6 +54,8 @@ def _follows(trace, cause, f):
         if cause.kind in _INDEX:
             return _is_store(trace, cause)  # it went elsewhere, or nowhere
         return cause.is_race and cause.cure == ONE_ELEMENT  # and the others stayed empty
+    if f.is_race and cause.kind in _UNSET and array != other:  # at an index that nobody had set
+        return cause.position <= f.position and _reads(trace, cause, f, feeding)
     if f.kind == "unfinished-copy":
         return cause.is_race and array == other
     if f.kind in _INDEX:
