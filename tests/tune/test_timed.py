@@ -12,6 +12,7 @@ class Clock(measure.Clock):
     """Goes on when work is done, and drifts: the same work takes longer and longer."""
 
     def __init__(self):
+        super().__init__()
         self.time, self.drift = 0.0, 1.0
 
     def now(self):

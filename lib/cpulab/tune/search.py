@@ -65,9 +65,8 @@ def search(space, trial, strategy, budget=math.inf, seed=0):
     asking.close()
     good = [one for one in trials if not one.why]
     if not good:
-        raise ValueError(
-            f"all of {len(trials)} trials failed; the first: {trials[0].why if trials else 'none was made'}"
-        )
+        why = f"; the first: {trials[0].why}" if trials else ""
+        raise ValueError(f"none of {len(trials)} trials succeeded{why}. Expected one at least: loosen the check")
     best = min(good, key=lambda one: (-one.effort, one.score))
     return Found(space[best.number], best.score, trials)
 

@@ -50,7 +50,7 @@ def successive_halving(space, rng, budget, eta=2, rungs=3):
     fresh, spent = list(map(int, rng.permutation(len(space)))), 0.0
     while fresh:
         left = max(1.0, budget - spent)
-        count = max(1, int(left * eta ** (rungs - 1) / rungs))
+        count = max(1, int(min(left * eta ** (rungs - 1) / rungs, len(fresh))))
         runners, fresh = fresh[:count], fresh[count:]
         for rung in range(rungs):
             effort, scores = eta ** (rung + 1 - rungs), {}
