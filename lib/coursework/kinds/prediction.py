@@ -130,9 +130,10 @@ def _slip(question, said, truth):
     if said != int(said):
         off = {key: abs(said - key) for key in question.slips}
         nearest = min(off, key=off.get, default=math.inf)
-        if isinstance(truth, int) and abs(said - truth) < min(1, off.get(nearest, 1)):
+        known = off and off[nearest] <= 0.005 * abs(nearest)  # 133.33 for 133
+        if isinstance(truth, int) and abs(said - truth) < 1 and not (known and off[nearest] < abs(said - truth)):
             return f"{_WHOLE} {question.otherwise}"
-        if off and off[nearest] <= 0.005 * abs(nearest):  # 133.33 for 133
+        if known:
             return question.slips[nearest]
     factor = next((factor for factor in _UNITS if truth and abs(said * factor / truth - 1) < 0.01), None)
     if factor is None:
