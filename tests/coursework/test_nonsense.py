@@ -17,7 +17,7 @@ from coursework.kinds.function import FunctionTask
 from coursework.plain import NotPlain, plain, reals
 
 TASKS = [task for task in definition.everything() if isinstance(task, FunctionTask)]
-NONSENSE = (math.nan, math.inf, -math.inf, "1", None, 10**300, np.array([1 + 1j]), [[1], [2, 3]])
+NONSENSE = (math.nan, math.inf, -math.inf, "1", None, 1e300, np.array([1 + 1j]), [[1], [2, 3]])
 
 
 def spoiled(result):

@@ -74,6 +74,8 @@ def _of_one(expected, name, stored):
     codes, bits, scale, low = stored
     if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 0 <= bits <= 16:
         return Slip("bits", "a whole number from 0 to 16", f"How many bits has each code of {name}?", f"{bits}")
+    if any(reals(x) is None for x in (codes, scale, low)):
+        return Slip("type", expected, f"codes, scale and low of {name} have to be numbers.")
     try:
         decoded(stored)
     except ValueError:
