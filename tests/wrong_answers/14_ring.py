@@ -91,9 +91,7 @@ adds_once_more = edit(
 the_other_direction = edit(
     MASTER, "wrong place: Which chunk arrives is known", replace("j = (k - 1) % n", "j = (k + 1) % n")
 )
-equal_chunks = edit(
-    MASTER, "wrong some: Other places are right", replace("len(x) * k // n for k", "len(x) // n * k for k")
-)
+equal_chunks = edit(MASTER, "wrong some: belong to no chunk", replace("len(x) * k // n for k", "len(x) // n * k for k"))
 keeps_nothing = edit(MASTER, "wrong own: what came was not kept", cut("x[coming] = came"))
 a_mean = edit(MASTER, "wrong mean: divides afterwards", replace("return x", "return x / n"))
 returns_a_chunk = edit(MASTER, "wrong type: an array of 4 numbers", replace("return x", "return x[mine]"))

@@ -70,13 +70,24 @@ def _wrong_sum(rank, n, got, right, parts, expected):
             "numbers, not to a sum that holds them already."
         )
         return Slip("twice", expected, cause, said)
+    if got.size % n and place >= n * (got.size // n):
+        cause = (
+            words
+            + "The last numbers belong to no chunk if all chunks are equal: chunk k ends at len(x) * (k + 1) // n."
+        )
+        return Slip("some", expected, cause, said)
     if bad.size < got.size:
         cause = (
             words
             + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes round."
         )
         return Slip("some", expected, cause, said)
-    return Slip("missing", expected, words + "A chunk is complete after n - 1 steps, one for each other worker.", said)
+    return Slip(
+        "missing",
+        expected,
+        words + "In n - 1 steps, one for each other worker, a chunk is completed: that one is what a worker sends on.",
+        said,
+    )
 
 
 def _shown(x):
