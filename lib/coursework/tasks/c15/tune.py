@@ -141,12 +141,7 @@ TUNE = ScenarioTask(
     minutes=25,
     scenario=play_tuning,
     judge=judge_tuning,
-    cases=(
-        tuning(256, 256, 128, 1500),
-        tuning(96, 512, 64, 400),
-        tuning(512, 64, 256, 200),
-        tuning(130, 190, 100, 200),
-    ),
+    cases=(tuning(256, 256, 128, 200), tuning(48, 700, 96, 200), tuning(512, 64, 256, 200), tuning(130, 190, 100, 200)),
     budget=Budget(
         points=1,
         text="at most 90 trials for (320 x 128) @ (128 x 192)",
