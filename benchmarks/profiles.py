@@ -56,6 +56,8 @@ def child(mended, seconds):
     from training.slow import FAULTS, Step
 
     step, end = Step(FAULTS[:mended]), time.perf_counter() + seconds
+    step()
+    print("ready", flush=True)
     while time.perf_counter() < end:
         step()
 
@@ -69,17 +71,23 @@ def lines(folder):
         "p.print_stats()\n"
     )
     out = subprocess.run([folder / "python", "-c", code], check=True, capture_output=True, text=True).stdout
-    rows = re.findall(r"^ +\d+ +\d+ +[\d.]+ +[\d.]+ +([\d.]+) +(.+)$", out, re.MULTILINE)
+    rows = re.findall(r"^ +\d+ +\d+ +[\d.e+]+ +[\d.e+]+ +([\d.]+) +(.+)$", out, re.MULTILINE)
     return [[text.strip(), float(share) / 100] for share, text in rows]
 
 
 def samples(folder, mended, quick, *options):
-    """[(function, share of the samples in which it ran)], the most frequent first."""
+    """{"count", "top": [(function, share of the samples in which it ran)]}, from steps that run already."""
+    seconds = 2 if quick else 8
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "raw"
-        run = [folder / "python", Path(__file__).resolve(), str(mended), "2" if quick else "8"]
-        spy = [folder / "py-spy", "record", "--format", "raw", "--rate", "200", *options, "-o", file, "--"]
-        subprocess.run([*spy, *run], check=True, capture_output=True, text=True)
+        run = [folder / "python", Path(__file__).resolve(), str(mended), str(3 * seconds + 30)]
+        with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as steps:
+            steps.stdout.readline()  # what is imported and compiled at the start is not looked at
+            spy = [folder / "py-spy", "record", "--format", "raw", "--rate", "100", "--duration", str(seconds)]
+            try:
+                subprocess.run([*spy, *options, "-o", file, "--pid", str(steps.pid)], check=True, capture_output=True)
+            finally:
+                steps.kill()
         counts = collections.Counter()
         for line in file.read_text(encoding="utf-8").splitlines():
             stack, _, count = line.rpartition(" ")
