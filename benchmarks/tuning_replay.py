@@ -23,7 +23,7 @@ import numpy as np
 from cpulab.measure import Table, recorded
 from cpulab.tune import STRATEGIES, Found, Replay, Space, Trial, by_model, fitted, kept_of_best, product, pruned
 
-SEEDS, FEWER = 200, {"Bayesian": 20, "Bayesian, pruned": 20}  # these take seconds each
+SEEDS, FEWER = 200, {"Bayesian": 12, "Bayesian, pruned": 12}  # these take seconds each
 PART = 0.1  # of the configurations: the budget
 FITTED_ON = 20  # random trials
 KEEP = 0.2
@@ -203,7 +203,7 @@ def benchmark(quick=False):
         "fitted_on": FITTED_ON,
         "keep": KEEP,
         "shapes": [list(one) for one in replays],
-        "elsewhere": elsewhere(list(map(exact, replays.values()))),
+        "elsewhere": elsewhere({shape: exact(one) for shape, one in replays.items()}),
         "winner": lucky(sampled, seeds, budget),
     }  # fmt: skip
 
