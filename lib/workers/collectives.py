@@ -72,7 +72,7 @@ def _known(name, value, table):
 
 
 def naive(group, total, combine, what):
-    """All send to worker 0, which adds in the order of ranks and sends the sum back."""
+    """All send to worker 0, which adds in the order of ranks, and sends it back."""
     if group.rank == 0:
         for source in range(1, group.size):
             group.receive(source, what, into=total, combine=combine)

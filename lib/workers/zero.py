@@ -177,10 +177,13 @@ class FullySharded(Module):
 
     def forward(self, *arguments, **named):
         use = _Use(self)
-        weights = record("fully_sharded", self._views(use.whole()), [self.shard], use.backward)
+        views = self._views(use.whole())
+        weights = record("fully_sharded", views, [self.shard], use.backward)
         self._fill(weights)
-        outer = saving.get()  # a checkpoint, which keeps nothing of what is inside of it, or a module around this one
-        token = saving.set(use.keep) if outer is None or isinstance(getattr(outer, "__self__", None), _Use) else None
+        outer = saving.get()  # a checkpoint, or a module around this one
+        ours = isinstance(getattr(outer, "__self__", None), _Use)
+        # What is inside of a checkpoint keeps nothing.
+        token = saving.set(use.keep) if outer is None or ours else None
         try:
             return self.module(*arguments, **named)
         finally:

@@ -26,7 +26,7 @@ def random(space, rng, budget):
 
 
 def hill_climb(space, rng, budget):
-    """From a random configuration to the first neighbour that is better, and so on; then from another one."""
+    """From a random start to the first better neighbour, and on; then again."""
     tried = {}
     for start in rng.permutation(len(space)):
         if int(start) in tried:
