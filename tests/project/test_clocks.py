@@ -22,6 +22,8 @@ SHORT = [
     ("threads/", "", "the explorer's clock, which goes on when it says so"),
     ("wrong_answers/", "", "answers of students: they run under the explorer's clock"),
     ("book/test_read.py", ".join(0.3)", "what is waited for shall not happen"),
+    ("workers/test_groups.py", "timeout=0.1", "what is waited for shall not happen"),
+    ("workers/test_processes.py", "timeout=2", "what is waited for shall not happen"),
     ("simt/compiled/test_policy.py", "ended.wait(seconds)", "what follows is one more press of a key"),
 ]
 

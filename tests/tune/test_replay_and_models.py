@@ -9,6 +9,8 @@ from cpulab.tune import Found, Replay, Space, Trial, exhaustive, fitted, kept_of
 from cpulab.tune import kept as kept_answers
 from dlkernels.simd import kept as on_disk
 
+pytestmark = pytest.mark.quick
+
 SPACE = Space({"a": range(4), "b": range(3)})
 
 

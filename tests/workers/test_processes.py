@@ -33,7 +33,7 @@ def nothing_left():
     """Whatever happens inside: no process and no segment more than before."""
     children, names = set(psutil.Process().children(recursive=True)), left()
     yield
-    gone_by = time.monotonic() + 10
+    gone_by = time.monotonic() + 120
     while time.monotonic() < gone_by:
         more = [child for child in set(psutil.Process().children(recursive=True)) - children
                 if "resource_tracker" not in " ".join(child.cmdline())]  # fmt: skip
@@ -105,9 +105,9 @@ def test_a_wrong_program_is_told(function, words, rank):
 
 
 def test_a_worker_that_hangs():
-    words = "time is up after 0.5 s: worker 0 receives from 1; worker 1 computes"
+    words = "time is up after 2 s: worker 0 receives from 1; worker 1 computes"
     with nothing_left(), pytest.raises(GroupError, match=words) as caught:
-        processes.run(functions.hangs, 2, timeout=0.5)
+        processes.run(functions.hangs, 2, timeout=2)
     assert caught.value.rank == 1
 
 
@@ -117,7 +117,7 @@ def test_a_worker_that_is_stopped(tmp_path):
         victim = workers._processes[1].pid
         threading.Timer(0.3, os.kill, (victim, signal.SIGSTOP)).start()
         with pytest.raises(GroupError, match="time is up"):
-            workers.run(functions.works, timeout=1)
+            workers.run(functions.works, timeout=2)
 
 
 def test_functions_must_be_importable(monkeypatch):
@@ -163,7 +163,7 @@ def test_workers_killed_at_random_moments(kills):
             words = f"worker {victim} of {size} was killed by SIGKILL before it returned"
             with pytest.raises(GroupError, match=words) as caught:
                 workers.run(functions.works, timeout=120)
-            assert caught.value.rank == victim, f"seed {seed}, kill {number}"
+            assert caught.value.rank == victim, f"seed {seed}, kill {number}"  # exact: only the seed is a clock's
             moments.append(moment)
     assert len(moments) == kills
 
@@ -194,7 +194,7 @@ def test_the_parent_is_killed(kills, name, tmp_path):
         time.sleep(chance.uniform(0, 0.1))
         parent.kill()
         parent.wait()
-        gone_by = time.monotonic() + 20
+        gone_by = time.monotonic() + 120
         while time.monotonic() < gone_by and (any(map(psutil.pid_exists, pids)) or left() - names):
             time.sleep(0.02)
         assert not [pid for pid in pids if psutil.pid_exists(pid)]

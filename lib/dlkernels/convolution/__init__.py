@@ -15,7 +15,8 @@ choose.py         which way a convolution goes, and why  sizes.py           how 
 plans.py          what follows from shapes, kept         private.py         when each thread prepares for itself
 
 forward, cpu      cpu.py (the direct loops), im2col.py (patches as columns), implicit.py (columns nowhere), tiles.py
-                  (register tiles), pointwise.py (1 x 1), winograd.py, fft.py, pooling.py
+                  (register tiles), pointwise.py (1 x 1), winograd.py, fft.py, pooling.py,
+                  pairs.py (its windows of 2 x 2, side by side)
                   depthwise.py (a plane at a time), lanes.py (channels in lanes), turned.py (pixels turned for these),
                   separable.py (depthwise and 1 x 1, fused), local.py (weights of its own for each place)
 backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py,

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
+from ...plain import reals
 from .shared import CUTTING
 
 
@@ -25,9 +26,8 @@ def judge_experts(arguments, result):
     expected = f"slots {_shown(slots)}, places {_shown(places)}"
     if not isinstance(result, tuple | list) or len(result) != 2:
         return Slip("type", expected, "Return two arrays: slots and places.")
-    try:
-        s, p = (np.asarray(x, np.float64) for x in result)
-    except (TypeError, ValueError):
+    s, p = map(reals, result)
+    if s is None or p is None or not (np.isfinite(s).all() and np.isfinite(p).all()):
         return Slip("type", expected, "Return two arrays of whole numbers.")
     if s.shape != slots.shape:
         cause = f"There are {capacity} slots for each of {experts} experts, however many tokens come: an all-to-all of equal parts needs that."
