@@ -127,7 +127,7 @@ def test_functions_must_be_importable(monkeypatch):
     with nothing_left(), processes.Workers(1) as workers, pytest.raises(AttributeError, match="local object"):
         workers.run(inside)
     monkeypatch.setattr(inside, "__module__", "__main__")
-    monkeypatch.delattr(sys.modules["__main__"], "__file__")
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
     with processes.Workers(1) as workers, pytest.raises(ValueError, match="inside is defined in a notebook"):
         workers.run(inside)
 
