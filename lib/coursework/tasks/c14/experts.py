@@ -119,7 +119,7 @@ EXPERTS = FunctionTask(
     hints=(
         "A token comes, and knows its expert. What must you know of this expert to choose the slot?",
         "Keep the number of filled slots of each expert. A token gets the next one, if there is one; its place is expert * capacity + slot.",
-        "Begin with arrays of -1. For token t of expert e with k tokens so far: where k < capacity, slots[e, k] = t, and the place of t is "
-        "e * capacity + k; then one more is filled.",
+        "Begin with arrays of -1. For token t of expert e with k tokens so far: where there is room, "
+        "slot k of row e holds t, and the place of t counts the slots of all experts before e, too; then one more is filled.",
     ),
 )

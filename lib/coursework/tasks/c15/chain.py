@@ -67,7 +67,7 @@ CHAIN = KernelTask(
     atol=1e-6,
     cases=(
         chain_case("one block, one round", 4, 32, 1),
-        chain_case("several rounds", 21, 32, 2),
+        chain_case("exact, several rounds", 21, 32, 2),
         chain_case("ragged", 10, 45, 1),
         chain_case("fewer rows than threads", 3, 70, 2),
     ),
@@ -117,6 +117,6 @@ CHAIN = KernelTask(
         "Which number does a thread need in every round, though its row changes? When can it be loaded?",
         "A thread has one column and several rows. Guard the column; then load the bias; then a loop over the rows, in steps of "
         "the number of threads along y. Inside, all values are local variables.",
-        "cuda.grid(2) gives column and first row, cuda.gridsize(2)[1] the step. Nothing is stored but the final value.",
+        "The position in the grid gives column and first row, the size of the grid along y the step. Nothing is stored but the final value.",
     ),
 )

@@ -137,7 +137,7 @@ FAULTS = ScenarioTask(
         "Go through the lines of the benchmark: what might a submission do in each of them that costs it nothing?",
         "Five things: a call before the clock counts; new data for each call; the clock that was there before the first call; "
         "the result itself inside the time; every result checked, outside of it.",
-        '`now = clock["now"]` comes first. In the loop: data, begin, `value = run(data).result()`, end, then '
-        "`right(data, value)`. The first turn's time is left out.",
+        "Keep the clock before all else. In the loop: data, begin, the call and its result, end, then the "
+        "question whether it is right. The first turn's time is left out.",
     ),
 )
