@@ -293,7 +293,7 @@ def test_what_an_answer_is_called_with_crosses_as_it_is(task):
         (len, "a builtin_function_or_method; write brackets behind it"),
         ({(1, 2): 3}, "a dict with a tuple for a key"),
         (collections.Counter("ab"), r"a Counter; write `dict\(...\)` around it, and it is a dict"),
-        (10**5000, "thousands of digits"),
+        (10**5000, "a whole number of 16,610 bits"),
         ([0] * 10**6, "longer than 900,000 characters"),
         (["x" * 10**6], "longer than 900,000 characters"),
         ([np.zeros(1)] * 10_000, "more than 9000 arrays"),

@@ -402,7 +402,7 @@ def test_labels_alone_are_cross_entropy_and_targets_leave_the_teacher_as_it_was(
     labels = np.arange(12) % 10
     y = distillation.targets(teacher, X, labels, batch_size=5)
     assert teacher.training
-    np.testing.assert_allclose(y[:, :-1], answers(teacher), rtol=1e-5)
+    np.testing.assert_allclose(y[:, :-1], answers(teacher), rtol=1e-5, atol=1e-6)  # batches of 5: other products
     logits = Tensor(answers(network(1)))
     assert distillation.Distillation(4, 0.0)(logits, y).item() == pytest.approx(F.cross_entropy(logits, labels).item())
     both = distillation.Distillation(2, 0.25)(logits, y).item()

@@ -7,7 +7,7 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
 BLOCK = (32, 4)
-SCALE = np.float32(0.5)
+SCALE = 0.5
 
 
 def _silu(z):

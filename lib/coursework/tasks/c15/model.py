@@ -39,7 +39,7 @@ _SLIPS = (
     ),
     (
         {"cost": lambda *a: tile_bytes(*a, across="rows")},
-        "a is loaded once for each tile *across* the result, and b once for each tile *down*.",
+        "a is loaded once for each tile side by side, and b once for each tile one below the other.",
     ),
     (
         {"cost": lambda *a: tile_bytes(*a, whole=False)},
@@ -79,7 +79,7 @@ def judge_model(arguments, result):
 
 
 def model_case(name, m, n, k, tiles, capacity):
-    return Case(f"{name}: ({m} x {k}) @ ({k} x {n})", lambda rng: (m, n, k, list(tiles), capacity))
+    return Case(f"{name}: ({m} x {k}) @ ({k} x {n})", lambda rng: (m, n, k, [list(tile) for tile in tiles], capacity))
 
 
 EDGES = (8, 16, 32, 64, 128)
