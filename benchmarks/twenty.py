@@ -4,7 +4,9 @@ python benchmarks/run.py twenty           results/twenty_NAME.json, NAME: the ki
 python benchmarks/run.py twenty --quick   a first look, not recorded
 """
 
+import math
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,13 +23,18 @@ def stored_as(name):
 def benchmark(quick=False):
     import claims
 
-    found = {}
+    rows = []
     for number in claims.NUMBERS:
-        found[str(number)] = figures = claims.measured(number, quick)
-        for part in claims.claim(number).PARTS:
+        module, figures = claims.claim(number), claims.measured(number, quick)
+        for part in module.PARTS:
             value = figures[part.name]
-            print(
-                f"{number:2} {part.says}: {value:.3g} ({part.rule}) {'holds' if part.holds(value) else 'does not hold'}",
-                flush=True,
-            )
-    return found
+            rows.append({"number": number, "claim": module.CLAIM, **described(part), "value": value})
+            holds = "holds" if part.holds(value) else "does not hold"
+            print(f"{number:2} {part.says}: {value:.3g} ({part.rule}) {holds}", flush=True)
+    return rows
+
+
+def described(part):
+    """What JSON can hold of a part, without its figure; bounds that are not there are None."""
+    kept = asdict(part)
+    return {name: None if value in (math.inf, -math.inf) else value for name, value in kept.items()}
