@@ -3,7 +3,7 @@
 from . import Part, by_threads, random
 
 CLAIM = "Multithreading cuts matrix-multiply time by 30-50 %, and layer forward/backward by 20-40 %."
-CORES = "true if two cores are free: a perfect division saves 50 % with two, 75 % with four"
+CORES = "true if two cores are free, no more"
 PARTS = (
     Part("product", "a product, by 30 to 50 %", "part of the time saved, 1024 x 1024", CORES, "08_matmul", 0.3, 0.5),
     Part(

@@ -10,7 +10,7 @@ PARTS = (
         "halves",
         "training takes half the time",
         "part of a step's time saved by the best number of threads",
-        "true if there are more cores than two, and the layers large",
+        "true if there are more than two cores",
         "14_workers",
         0.5,
     ),

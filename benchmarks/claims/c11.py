@@ -3,7 +3,7 @@
 from . import Part, gain, random
 
 CLAIM = "Winograd and FFT convolution beat direct convolution. Strassen beats blocked matmul."
-OWN = "true if the kernel is 3 x 3 with stride 1 and there are many channels"
+OWN = "true if there are many channels"
 LARGE = "true if the kernel is large"
 PARTS = (
     Part(
@@ -42,7 +42,7 @@ PARTS = (
         "strassen",
         "Strassen",
         "seconds, blocked / Strassen, n = 2048",
-        "true if the matrices are large: an eighth for each level at most",
+        "true if the matrices are large",
         "08_matmul_variants",
         1,
     ),

@@ -3,7 +3,7 @@
 from . import TRUE, Part, gain, random
 
 CLAIM = "Quantising to int8 speeds up inference with little loss of accuracy; pruning makes inference faster."
-VNNI = "true if the processor multiplies codes by an instruction for them, and the layers are large"
+VNNI = "true if the processor has an instruction for codes"
 DENSITY = "true below a density, or where whole rows or blocks go"
 PARTS = (
     Part(

@@ -3,7 +3,7 @@
 from . import Part, by_threads, random
 
 CLAIM = "Parallelising a Transformer cuts training time by 80 %, and inference by 3x."
-CORES = "true if there are cores enough: five that are used perfectly, or more"
+CORES = "true if there are five cores or more"
 PARTS = (
     Part(
         "training",
