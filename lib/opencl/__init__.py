@@ -13,6 +13,7 @@ launches.py     the host's part of each kernel, for arrays on the device
 operations.py   operations of dlkernels' table, for NumPy arrays
 digits.py       a network that learns to read digits, all of it on the device
 oclgrind.py     a kernel under Oclgrind, which finds races, wrong indices, and barriers that not all reach
+install.py      `make opencl`: what the system's packages have
 
 pyopencl and a device are an extra: `make opencl`. Importing this package needs neither.
 """

@@ -1,6 +1,7 @@
 """Every operation in OpenCL once, on small ragged sizes: what test_oclgrind.py runs under Oclgrind."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def main():
     random = np.random.default_rng(1)
     digits.Network([5, 7, 3]).fit(random.standard_normal((9, 5)), random.integers(0, 3, 9), epochs=1, batch=6)
     kernels = {kernel for program in launches.device().programs.values() for kernel in program.kernels}
-    print(*sorted(kernels), file=open(sys.argv[1], "w"))
+    Path(sys.argv[1]).write_text(" ".join(sorted(kernels)))
 
 
 if __name__ == "__main__":
