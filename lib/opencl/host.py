@@ -177,7 +177,7 @@ class Device:
             raise ValueError(f"x is {x.dtype} of shape {x.shape}; expected float32 of shape (height, width).")
         of = self.cl.channel_order.R, self.cl.channel_type.FLOAT
         flags = self.cl.mem_flags.READ_ONLY | self.cl.mem_flags.COPY_HOST_PTR
-        return self.cl.Image(
+        return self.cl.create_image(
             self.context, flags, self.cl.ImageFormat(*of), shape=x.shape[::-1], hostbuf=np.ascontiguousarray(x)
         )
 

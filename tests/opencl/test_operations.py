@@ -24,19 +24,35 @@ WAYS = {
     "lstm": [{"sequence": True}, {"sequence": False}], "sgd": [{}],
 }  # fmt: skip
 IN_TURN = pytest.mark.rotates(together=lambda params: params["name"])
-EACH = [
-    pytest.param(name, way, id="-".join([name, *map(str, way.values())])) for name, ways in WAYS.items() for way in ways
-]
-ways = pytest.mark.parametrize(("name", "way"), EACH)
+DAILY = ("add", "softmax", "scaled_dot_product_attention")  # test_digits.py runs most others each day
+ways = pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        pytest.param(name, way, id="-".join([name, *map(str, way.values())]))
+        for name, each in WAYS.items()
+        for way in each
+    ],
+)
 
 
 def given(name, way):
     return functools.partial(getattr(operations, name), **way), implementations.OPERATIONS[name]
 
 
+@IN_TURN
 @ways
 def test_shapes(name, way):
     """Empty, one, odd and ragged sizes, with each choice of the examples, and into `out`."""
+    shapes_agree(name, way)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", DAILY)
+def test_shapes_of_some(name):
+    shapes_agree(name, {})
+
+
+def shapes_agree(name, way):
     function, operation = given(name, way)
     examples = operation.examples
     for number, shape in enumerate(examples.shapes):
