@@ -65,7 +65,8 @@ def main():
         print(f"Installing {' and '.join(f'{name} ({PACKAGES[name]})' for name in wanted)} ...", flush=True)
         subprocess.run([*apt, "update", "-qq"], check=False)
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run([*apt, "install", "-y", "-qq", "--no-install-recommends", *wanted], env=environment, check=False)
+        install = [*apt, "install", "-y", "-qq", "--no-install-recommends", *wanted]
+        subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=False)
     try:
         device.cache_clear()
         print(f"OpenCL: {device()}")
