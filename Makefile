@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record lock fuzz clean
+.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -129,11 +129,17 @@ gpu-record: gpu  ## on a machine with an NVIDIA GPU: run its tests, record its s
 	@$(PY) benchmarks/gpu_record.py
 	@for one in banks differential sanitizer; do $(PY) benchmarks/gpu_$$one.py || exit 1; done
 
+opencl: $(READY)  ## add OpenCL: pyopencl, and from the system's packages PoCL (it runs on CPUs) and Oclgrind
+	@.venv/bin/uv pip install -q -p $(PY) -r requirements-opencl.lock || $(PY) -m pip install -q -r requirements-opencl.lock
+	@$(PY) -m opencl.install
+
 lock: $(READY)  ## resolve requirements.in again
 	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \
 		--custom-compile-command "make lock" requirements.in -o requirements.lock
 	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \
 		--custom-compile-command "make lock" requirements-gpu.in -o requirements-gpu.lock
+	@.venv/bin/uv pip compile -q --upgrade --universal --python-version 3.11 --no-emit-index-url \
+		--custom-compile-command "make lock" requirements-opencl.in -o requirements-opencl.lock
 
 clean:  ## remove all that was made: .venv, _build, caches
 	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis build lib/*.egg-info

@@ -34,6 +34,7 @@ HOMES = {
     "lib/dlkernels": ("kernels", "simd", "schedules"),
     "lib/training": ("training",),
     "lib/workers": ("workers",),
+    "lib/opencl": ("opencl",),
     "lib/cpulab": ("threads", "measure"),
     "lib/coursework": ("coursework", "grading", "wrong_answers"),
 }

@@ -293,7 +293,7 @@ def test_release_has_no_answers(tmp_path):
     assert "exercises/README.md" not in names
     assert all(f"`{definition.chapter_of(name)}`" in readme for name in (NAMES[0], "06b", NAMES[-1]))
     packages = {Path(n).parent.name for n in names if re.fullmatch(r"lib/\w+/__init__\.py", n)}
-    assert packages == {"dlkernels", "simt", "training", "workers", "cpulab", "coursework"}
+    assert packages == {"dlkernels", "simt", "training", "workers", "opencl", "cpulab", "coursework"}
     pages = {p.relative_to(ROOT).as_posix() for p in (ROOT / "lib").rglob("*.html")}
     assert pages
     assert pages <= set(names)

@@ -11,7 +11,7 @@ import dlkernels
 pytestmark = pytest.mark.quick
 
 LIBRARY = Path(__file__).parents[2] / "lib"
-PACKAGES = ("simt", "dlkernels", "training", "workers", "cpulab", "coursework")
+PACKAGES = ("simt", "dlkernels", "training", "workers", "opencl", "cpulab", "coursework")
 OPERATIONS = tuple(dlkernels.FOLDERS)  # each may use those before it
 # What operations may use besides.
 SHARED = (
@@ -24,6 +24,7 @@ ARROWS = {
     "dlkernels": ("simt",),
     "training": ("dlkernels",),
     "workers": ("training", "dlkernels"),
+    "opencl": ("dlkernels",),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
     "coursework": ("simt", "dlkernels", "training", "workers.simulate", "cpulab"),
 }
