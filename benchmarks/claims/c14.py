@@ -19,7 +19,7 @@ PARTS = (
         "little loss",
         "part of the test digits lost with 8 bits, mean of five networks",
         TRUE,
-        "13_smaller",
+        "13_bits",
         -0.01,
         0.01,
         exact=True,
