@@ -1,22 +1,17 @@
 """Alignment, layout of records, and order of loops, on one thread."""
 
-from . import TRUE, Part, gain, random
+from . import FALSE, TRUE, Part, gain, random
 
 CLAIM = "Aligned data loads faster than unaligned; SoA beats AoS; row order beats column order."
 PARTS = (
     Part(
-        "aligned far",
-        "aligned data, from memory",
-        "seconds, 4 bytes off / aligned; 64 MiB",
-        "true if it stays in the first level of the cache",
-        "04_vectors",
-        1.1,
+        "aligned far", "aligned data, from memory", "seconds, 4 bytes off / aligned; 64 MiB", FALSE, "04_vectors", 1.1
     ),
     Part(
         "aligned near",
         "aligned data, from the first level",
         "seconds, 4 bytes off / aligned; 16 KiB",
-        "true if it stays in the first level of the cache",
+        "true if a vector is as long as a line",
         "04_vectors",
         1.1,
     ),
