@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,30 +71,34 @@ def module_of(path):
     return path.relative_to(LIBRARY).with_suffix("").parts
 
 
-def nodes_of(path):
-    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
-def imported_by(path):
-    """What a file imports, in any form, at its top or in a function: ("simt", "policy", "start")."""
-    package = module_of(path)[:-1]
-    for node in nodes_of(path):
+@cache
+def said_by(path):
+    """(what a file imports, its strings), from one walk through it. Imports in any form, at its top or in a function:
+    ("simt", "policy", "start")."""
+    package, imported, strings = module_of(path)[:-1], [], []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (tuple(alias.name.split(".")) for alias in node.names)
+            imported += [tuple(alias.name.split(".")) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             base += tuple(node.module.split(".")) if node.module else ()
-            yield from ((*base, alias.name) for alias in node.names)
+            imported += [(*base, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.append(node.value)
+    return tuple(imported), tuple(strings)
+
+
+def imported_by(path):
+    return said_by(path)[0]
 
 
 def named_in(path):
     """What a file names in strings that are a dotted name or a path."""
-    for node in nodes_of(path):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value.strip().strip(".")
-            folders = [p for p in PACKAGES if text.split("/")[0] == p or text.startswith(f"lib/{p}")]
-            folders = [] if text in ("dlkernels", "workers") else folders  # the distribution's name, a word
-            yield from (tuple(name.split(".")) for name in ([text] if DOTTED.match(text) else folders))
+    for value in said_by(path)[1]:
+        text = value.strip().strip(".")
+        folders = [p for p in PACKAGES if text.split("/")[0] == p or text.startswith(f"lib/{p}")]
+        folders = [] if text in ("dlkernels", "workers") else folders  # the distribution's name, a word
+        yield from (tuple(name.split(".")) for name in ([text] if DOTTED.match(text) else folders))
 
 
 def known_to(path):
@@ -207,6 +212,8 @@ def test_the_rules_see_something(tmp_path, monkeypatch):
     for text in ("import coursework", "from coursework import check", "def f():\n    from ..policy import start",
                  "import_module('cpulab.measure')", "FOLDER = 'coursework/hidden'", "from simt import policy"):  # fmt: skip
         file.write_text(text)
+        said_by.cache_clear()
         assert len(list(wrong_arrows(file))) == 1, text
     file.write_text("from .names import Scope\nfrom ..errors import Unsupported\nx = 'the simt package'")
+    said_by.cache_clear()
     assert not list(wrong_arrows(file))
