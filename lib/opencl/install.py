@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 from . import oclgrind
-from .host import Unavailable, device
 
 PACKAGES = {"pocl-opencl-icd": "PoCL, OpenCL on the CPU", "oclgrind": "Oclgrind, which finds races"}  # of Debian
 BY_HAND = {
@@ -26,17 +25,18 @@ ELSEWHERE = {
 
 
 def found():
-    """The device, or None."""
-    device.cache_clear()
-    try:
-        return device()
-    except Unavailable:
-        return None
+    """(whether a device compiles and runs a kernel, which; or why none does). Asked in a process of its own: the loader
+    looks for platforms once."""
+    ask = "import opencl; print(opencl.device())"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return True, done.stdout.strip()
+    return False, done.stderr.partition("Unavailable: ")[2].strip() or done.stderr.strip()
 
 
 def missing():
     """The Debian packages that would help."""
-    return [name for name, there in zip(PACKAGES, (found(), oclgrind.installed()), strict=True) if not there]
+    return [name for name, there in zip(PACKAGES, (found()[0], oclgrind.installed()), strict=True) if not there]
 
 
 def command():
@@ -67,12 +67,11 @@ def main():
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         install = [*apt, "install", "-y", "-qq", "--no-install-recommends", *wanted]
         subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=False)
-    try:
-        device.cache_clear()
-        print(f"OpenCL: {device()}")
-    except Unavailable as error:
-        print(f"{error}\n{advice()}", file=sys.stderr)
+    there, told = found()
+    if not there:
+        print(f"{told}\n{advice()}", file=sys.stderr)
         return 1
+    print(f"OpenCL: {told}")
     if not oclgrind.installed():
         print("Oclgrind is not here: what needs it is left out. On Debian or Ubuntu: apt-get install oclgrind")
     return 0
