@@ -202,7 +202,7 @@ class Task:
 RAISED = frozenset(
     {name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)}
     | set(Task.causes)
-    | {"Signature", "NotCompiled", "KernelDied", "BadMessage", "NoResult"}
+    | {"Signature", "ReadError", "NotCompiled", "KernelDied", "BadMessage", "NoResult"}
     | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "UnsupportedRewriteError"}
     | {"NumbaTypeError", "NumbaValueError"}
     | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "NoTypes", "Unsupported", "NotFollowed", "SourceNotFound"}

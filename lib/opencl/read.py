@@ -13,8 +13,8 @@ rounded twice, where a device may round once; a vector is loaded and counted as 
 work-items; a barrier of one memory is one of both.
 
 Its files, in reading order: read_text.py (the text), read_types.py (types, values), read_operations.py (operators),
-read_expressions.py, read_places.py, read_builtins.py (OpenCL's functions), read_declarations.py, read_statements.py, read_functions.py,
-read_runtime.py (what is called), this one (programs, launches), read_words.py (OpenCL's words in messages).
+read_expressions.py, read_places.py, read_builtins.py (OpenCL's functions), read_declarations.py, read_statements.py,
+read_functions.py, read_runtime.py (what is called), this one (programs, launches), read_words.py (words of messages).
 """
 
 import ast

@@ -36,8 +36,8 @@ CONSTANTS = {
     "M_PI_F": math.pi, "M_E_F": math.e, "M_PI": math.pi, "M_SQRT2_F": math.sqrt(2), "M_LN2_F": math.log(2),
 }  # fmt: skip
 _SAME = """
-    sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma
-    floor ceil trunc fabs pow atan2 hypot fmod copysign
+    sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc tgamma
+    lgamma floor ceil trunc fabs pow atan2 hypot fmod copysign
 """
 _MATH = {function: function for function in _SAME.split()} | {"powr": "pow"}
 _OF_TWO = {"pow", "powr", "atan2", "hypot", "fmod", "copysign"}

@@ -1,7 +1,7 @@
 """Random kernels in OpenCL C, of which C leaves nothing open: no division by zero, no float that an int cannot hold.
 
-What overflows is signed now and then: devices wrap there, and so do we. Floats are of one rounding only (FP_CONTRACT is
-OFF).
+No signed sum, difference or product overflows either, of which a compiler may conclude what it likes: what may grow is
+unsigned, or cut to 16 bits before. Floats are of one rounding only (FP_CONTRACT is OFF).
 """
 
 import random
@@ -48,12 +48,18 @@ class Writer:
             return self.constant()
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         way = self.random.randrange(14)
-        if way < 5:
-            return f"({a} {self.pick('+', '-', '*', '&', '|', '^')} {b})"
+        if way < 2:
+            return f"({a} {self.pick('&', '|', '^')} {b})"
+        if way < 4:
+            kind = self.pick("uint", "ulong", "short", "ushort")
+            b = f"(short)({b})" if kind == "ushort" else f"({kind})({b})"  # no product of two ushort, which are int
+            return f"(({kind})({a}) {self.pick('+', '-', '*')} {b})"
+        if way == 4:
+            return f"((uchar)({a}) {self.pick('+', '-', '*')} {self.random.randrange(1000)})"
         if way == 5:
             return f"({a} {self.pick('/', '%')} (({b} & 15) + 1))"
         if way == 6:
-            return f"({a} {self.pick('/', '%')} {self.pick('-', '')}{self.random.randrange(1, 20)})"
+            return f"({a} {self.pick('/', '%')} {self.pick('-', '')}{self.random.randrange(2, 20)})"
         if way == 7:
             return f"({a} {self.pick('<<', '>>')} ({b} & 31))"
         if way == 8:
@@ -63,7 +69,7 @@ class Writer:
         if way == 10:
             return f"(({self.pick(*WHOLE)})({a}))"
         if way == 11:
-            return f"{self.pick('-', '~', '+')}({a})"
+            return self.pick(f"~({a})", f"+({a})", f"-((short)({a}))", f"-((uint)({a}))")
         if way == 12:
             return f"{self.pick('min', 'max')}((int)({a}), (int)({b}))"
         return self.pick(
@@ -147,9 +153,11 @@ class Writer:
         name = self.variable()
         if name is None:
             return
-        way = self.random.randrange(4)
+        way = self.random.randrange(4) if self.whole[name] not in ("int", "long") else self.random.randrange(2, 4)
         if way == 0:
             self.line(f"{name}{self.pick('++', '--')};")
+        elif way == 1 and self.whole[name] in ("char", "uchar", "short", "ushort"):
+            self.line(f"{name} {self.pick('+=', '-=', '*=', '&=', '|=', '^=')} (uchar)({self.integer()});")
         elif way == 1:
             self.line(f"{name} {self.pick('+=', '-=', '*=', '&=', '|=', '^=')} {self.integer()};")
         elif way == 2:
@@ -214,7 +222,7 @@ class Writer:
         ends += [f"  reals[get_global_id(0) * {max(1, len(real))} + {i}] = {v};" for i, v in enumerate(real)]
         text = [
             "#pragma OPENCL FP_CONTRACT OFF",
-            "int twice(int v) { if (v > 1000) return 2000; return v + v; }",
+            "int twice(int v) { if (v > 1000) return 2000; return (int)(2u * (uint)v); }",
             "__kernel void f(__global const int *a, __global const float *x, __global long *out, __global float *reals, int n)",
             "{", f"  __local int t[{GROUP}];", "  int p[4] = {1, 2, 3};", *body, *ends, "}",
         ]  # fmt: skip

@@ -2,6 +2,7 @@
 words.
 
 kernel.py      a CUDA kernel; run in the executor, traffic counted by the x-ray
+opencl.py      the same for a kernel in OpenCL C, which is a text
 mend.py        a kernel that is handed out, broken or not: what is wrong with it, and the kernel mended
 compiled.py    a numba function of arrays that writes into its last argument; temporaries counted
 parallel.py    a numba function with prange: as compiled.py, and every access of its loop watched
