@@ -73,7 +73,7 @@ class OpenCLTask(KernelTask):
         except AnswerFailed:
             return  # which the run says
         if text is ... or (isinstance(text, str) and BLANK in text):
-            raise Failed(Failure("unsolved", self.not_begun), UNSOLVED)
+            raise Failed(Failure("blank", self.not_begun), UNSOLVED)
 
     def owner(self, case, index, shape):
         return _words(super().owner(case, index, shape))
