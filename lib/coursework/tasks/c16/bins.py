@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Case
+from ...definition import Case, Section
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 from .shared import whole_numbers
@@ -25,6 +25,7 @@ def bins_case(name, n, groups, low=-200, high=200):
 
 BINS_TASK = OpenCLTask(
     id="16-bins",
+    section=Section("16", "16_opencl", "Term by term"),
     kernel="bins",
     title="A kernel of numba.cuda in OpenCL C",
     objective="Translate a kernel by hand, with what C does differently: division, types, addresses",

@@ -1,5 +1,6 @@
 """16-events: The missing event."""
 
+from ...definition import Section
 from ...kinds.commands import Command, CommandsTask
 
 PROGRAM = (
@@ -14,6 +15,7 @@ PROGRAM = (
 
 EVENTS = CommandsTask(
     id="16-events",
+    section=Section("16", "16_opencl", "Events"),
     title="The missing event",
     objective="Say for which events each command of an out-of-order queue must wait, and for which it need not",
     points=3,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Budget, Case, random_values, unwritten
+from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 from .shared import by_place, rounded
@@ -46,6 +46,7 @@ def _zero_in_tiles(x, w, out, rows, columns):
 
 HALO = OpenCLTask(
     id="16-halo",
+    section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="blur",
     title="A convolution with a halo",
     objective="Load a tile and its halo into local memory, so that each number crosses from global memory once for a work-group",

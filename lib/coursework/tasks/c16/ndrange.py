@@ -1,6 +1,6 @@
 """16-ndrange: A work-group size that does not divide."""
 
-from ...definition import Case, Slip
+from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
 
 
@@ -49,6 +49,7 @@ def ndrange_case(rows, columns, across, down):
 
 NDRANGE = FunctionTask(
     id="16-ndrange",
+    section=Section("16", "16_opencl", "From a platform to an event"),
     title="A work-group size that does not divide",
     objective="Compute the global size of an NDRange for any shape and any work-group size",
     points=1,

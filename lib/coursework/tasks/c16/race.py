@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...definition import Budget, Case, random_values, unwritten
+from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.data import claimed
 from ...kinds.opencl import OpenCLTask
@@ -102,6 +102,7 @@ def _where(line, last, store):
 
 RACE = RaceTask(
     id="16-race",
+    section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="smooth",
     title="What Oclgrind found",
     objective="Read a report of a race, name the line behind which a barrier is missing, and mend the kernel",

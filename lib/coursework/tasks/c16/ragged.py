@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Case
+from ...definition import Case, Section
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 from .shared import by_place, matrix_arguments, rounded
@@ -23,6 +23,7 @@ def ragged_case(name, rows, columns):
 
 RAGGED = OpenCLTask(
     id="16-ragged",
+    section=Section("16", "16_opencl", "From a platform to an event"),
     kernel="leaky",
     title="The guard of a ragged matrix",
     objective="Write an elementwise kernel in OpenCL C that is right where the work-groups do not divide the matrix",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Budget, Case, random_values, unwritten
+from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 
@@ -25,6 +25,7 @@ def rows_case(name, rows, columns):
 
 ROWS = OpenCLTask(
     id="16-rows",
+    section=Section("16", "16_opencl", "Term by term"),
     kernel="rows",
     title="A sub-group for each row",
     objective="Reduce with sub_group_reduce_add: no local memory, no barrier",

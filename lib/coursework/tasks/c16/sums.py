@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Budget, Case, random_values, unwritten
+from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 
@@ -24,6 +24,7 @@ def sums_case(name, n):
 
 SUMS = OpenCLTask(
     id="16-sums",
+    section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="sums",
     title="Sums of work-groups, in local memory",
     objective="Reduce in local memory with barriers that all work-items reach",

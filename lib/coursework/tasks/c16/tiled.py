@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...definition import Budget, Case, random_values, unwritten
+from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
 from .shared import by_place, rounded
@@ -28,6 +28,7 @@ _LEAST = 4 * (2 * _M * _N * _K // TILE + _M * _N)
 
 TILED = OpenCLTask(
     id="16-tiled",
+    section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="matmul",
     title="A tiled product, within a budget of bytes",
     objective="Write a tiled matrix product in OpenCL C that moves no more bytes than its tiles need",
