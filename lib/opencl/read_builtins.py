@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import replace
 
-from .read_places import PLACES, SUB_GROUP
+from .read_places import PLACES, SUB_GROUP, linear_in_sub_group
 from .read_types import (
     DOUBLE,
     FLOAT,
@@ -35,6 +35,7 @@ CONSTANTS = {
     "INFINITY": math.inf, "NAN": math.nan, "HUGE_VALF": math.inf,
     "M_PI_F": math.pi, "M_E_F": math.e, "M_PI": math.pi, "M_SQRT2_F": math.sqrt(2), "M_LN2_F": math.log(2),
 }  # fmt: skip
+FULL = 0xFFFFFFFF  # all of a sub-group
 _SAME = """
     sqrt exp log log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc tgamma
     lgamma floor ceil trunc fabs pow atan2 hypot fmod copysign
@@ -119,7 +120,7 @@ def _barrier(reader, node, arguments):
 
 
 def _statement(function, *arguments):
-    return Value(ast.Call(ast.Attribute(name("ocl_cuda"), function, ast.Load()), list(arguments), []), None)
+    return Value(_device(function, *arguments), None)
 
 
 def _fence(reader, node, arguments):
@@ -290,14 +291,44 @@ class Atomic(Value):
 
 
 def _group_operation(reader, node, arguments, sort, operation):
-    """sub_group_reduce_add(x), sub_group_scan_inclusive_add(x), ..."""
+    """sub_group_reduce_add(x), its scans: shuffles, before the statement in which it stands."""
     _count(reader, node, arguments, 1)
+    if not reader.hoists:
+        raise reader.error(node, f"{node.name.name}() stands in a condition here", "Give it a line of its own")
     value = exact(reader.need_scalar(arguments[0], node))
-    value = convert(value, common(value.type, INT))
-    result = call(f"ocl_{sort}_{operation}", value.node)
-    if not value.type.whole:
-        return Value(result, value.type)
-    return exact(Value(call("ocl_int64", result), value.type, -(1 << 63), (1 << 63) - 1))
+    kind = common(value.type, INT)
+    lane, count = reader.keep(linear_in_sub_group(), node), reader.keep(SUB_GROUP["get_sub_group_size"][0](), node)
+    held = reader.keep(convert(value, kind).node, node)
+
+    def shuffled(source):
+        other = _device("shfl_sync", ast.Constant(FULL), name(held), source)
+        return reader.keep(call("ocl_int64", other) if kind.whole else other, node)
+
+    def moved(by):
+        return ast.BinOp(name(lane), ast.Add(), ast.Constant(by))
+
+    for step in (16, 8, 4, 2, 1) if sort == "reduce" else (-1, -2, -4, -8, -16):
+        if sort == "reduce":  # the sum comes to work-item 0
+            test = ast.Compare(moved(step), [ast.Lt()], [name(count)])
+            source = call("ocl_min", moved(step), ast.BinOp(name(count), ast.Sub(), ast.Constant(1)))
+        else:
+            test = ast.Compare(moved(step), [ast.GtE()], [ast.Constant(0)])
+            source = call("ocl_max", moved(step), ast.Constant(0))
+        other = shuffled(source)
+        pair = name(held), name(other)
+        joined = ast.BinOp(pair[0], ast.Add(), pair[1]) if operation == "add" else call(f"ocl_{operation}", *pair)
+        held = reader.keep(ast.IfExp(test, joined, name(held)), node)
+    if sort == "reduce":
+        held = shuffled(ast.Constant(0))
+    if sort == "scan_exclusive":
+        before = shuffled(call("ocl_max", moved(-1), ast.Constant(0)))
+        zero = ast.Constant(0) if kind.whole else reader.real(0.0, kind).node
+        held = reader.keep(ast.IfExp(ast.Compare(name(lane), [ast.Gt()], [ast.Constant(0)]), name(before), zero), node)
+    return exact(Value(name(held), kind, -(1 << 63), (1 << 63) - 1)) if kind.whole else Value(name(held), kind)
+
+
+def _device(function, *arguments):
+    return ast.Call(ast.Attribute(name("ocl_cuda"), function, ast.Load()), list(arguments), [])
 
 
 def _shuffle(reader, node, arguments, way):
@@ -305,16 +336,14 @@ def _shuffle(reader, node, arguments, way):
     value, lane = exact(reader.need_scalar(arguments[0], node)), exact(reader.need_scalar(arguments[1], node))
     function = {"broadcast": "shfl_sync", "shuffle": "shfl_sync", "shuffle_xor": "shfl_xor_sync",
                 "shuffle_up": "shfl_up_sync", "shuffle_down": "shfl_down_sync"}[way]  # fmt: skip
-    mask = ast.Constant(0xFFFFFFFF)
-    shuffled = ast.Call(ast.Attribute(name("ocl_cuda"), function, ast.Load()), [mask, value.node, lane.node], [])
+    shuffled = _device(function, ast.Constant(FULL), value.node, lane.node)
     return of_type(call("ocl_int64", shuffled), value.type) if value.type.whole else Value(shuffled, value.type)
 
 
 def _vote(reader, node, arguments, way):
     _count(reader, node, arguments, 1)
     asked = ast.IfExp(truth(reader.need_scalar(arguments[0], node)), ast.Constant(1), ast.Constant(0))
-    function = ast.Attribute(name("ocl_cuda"), f"{way}_sync", ast.Load())
-    return Value(ast.Call(function, [ast.Constant(0xFFFFFFFF), asked], []), INT, 0, 1, True)
+    return Value(_device(f"{way}_sync", ast.Constant(FULL), asked), INT, 0, 1, True)
 
 
 def _printed(reader, node, arguments):

@@ -168,9 +168,9 @@ class Expressions(Operations):
     def on_BinaryOp(self, node):
         if node.op in ("&&", "||"):
             operation = ast.And() if node.op == "&&" else ast.Or()
-            return Value(
-                ast.BoolOp(operation, [self.condition(node.left), self.condition(node.right)]), INT, 0, 1, True
-            )
+            with self.in_place():
+                parts = [self.condition(node.left), self.condition(node.right)]
+            return Value(ast.BoolOp(operation, parts), INT, 0, 1, True)
         return self.operate(node.op, self.expression(node.left), self.expression(node.right), node)
 
     def on_UnaryOp(self, node):
@@ -200,7 +200,8 @@ class Expressions(Operations):
 
     def on_TernaryOp(self, node):
         test = self.condition(node.cond)
-        return self.choose(test, self.expression(node.iftrue), self.expression(node.iffalse), node)
+        with self.in_place():
+            return self.choose(test, self.expression(node.iftrue), self.expression(node.iffalse), node)
 
     def on_Cast(self, node):
         kind = self.declared_type(node.to_type, node)

@@ -26,6 +26,11 @@ class Made:
     barriers: list
 
 
+_OF_A_FUNCTION = (
+    "scopes", "out", "steps", "barriers", "given", "inside", "expanding", "result", "hoists", "float_type", "every",
+)  # fmt: skip
+
+
 class Reader(Statements):
     """Reads one function and those that it calls. local: bytes of the kernel's arguments in local memory, by name."""
 
@@ -44,7 +49,7 @@ class Reader(Statements):
     def _start(self, result):
         self.scopes, self.out, self.steps, self.barriers = [{}], [], [], []
         self.given, self.inside, self.expanding, self.result = {}, None, [], result
-        self.float_type = NUMBERS["float"]
+        self.float_type, self.hoists = NUMBERS["float"], True
 
     # -- names -------------------------------------------------------------------------------------------------------
 
@@ -76,6 +81,21 @@ class Reader(Statements):
     def fresh(self, what):
         self.counter += 1
         return f"ocl_{what}{self.counter}"
+
+    def keep(self, tree, node):
+        """A variable of our own for a tree, set before the statement that is read; its name."""
+        own = self.fresh("kept")
+        self.emit(ast.Assign([name(own, True)], tree), node)
+        return own
+
+    @contextlib.contextmanager
+    def in_place(self):
+        """What is read inside is not worked out once, before its statement: a part of && or ?:, the test of a loop."""
+        outer, self.hoists = self.hoists, False
+        try:
+            yield
+        finally:
+            self.hoists = outer
 
     @contextlib.contextmanager
     def scope(self):
@@ -207,9 +227,7 @@ class Reader(Statements):
         if called in self.under_way:
             raise self.error(node, f"{called}() calls itself, which OpenCL C does not allow", "Write a loop")
         definition = self.functions[called]
-        kept = {key: getattr(self, key) for key in (
-            "scopes", "out", "steps", "barriers", "given", "inside", "expanding", "result", "float_type", "every")
-            if hasattr(self, key)}  # fmt: skip
+        kept = {key: getattr(self, key) for key in _OF_A_FUNCTION if hasattr(self, key)}
         self.under_way.append(called)
         try:
             made = self._read(definition)

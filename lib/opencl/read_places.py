@@ -32,6 +32,11 @@ def _global_id(axis):
     return ast.BinOp(start, ast.Add(), _member("threadIdx", axis))
 
 
+def linear_in_sub_group():
+    """Number of a work-item in its sub-group."""
+    return ast.BinOp(_linear(), ast.Mod(), ast.Constant(32))
+
+
 PLACES = {
     "get_global_id": (_global_id, 0, MOST),
     "get_local_id": (lambda axis: _member("threadIdx", axis), 0, MOST),
@@ -45,7 +50,7 @@ PLACES = {
 SUB_GROUP = {
     "get_sub_group_size": (lambda: call("ocl_lanes_here", _group_size(), _linear()), ULONG, 1, 32),
     "get_max_sub_group_size": (lambda: ast.Constant(32), ULONG, 32, 32),
-    "get_sub_group_local_id": (lambda: ast.BinOp(_linear(), ast.Mod(), ast.Constant(32)), UINT, 0, 31),
+    "get_sub_group_local_id": (linear_in_sub_group, UINT, 0, 31),
     "get_sub_group_id": (lambda: ast.BinOp(_linear(), ast.FloorDiv(), ast.Constant(32)), UINT, 0, 31),
     "get_num_sub_groups": (
         lambda: ast.BinOp(ast.BinOp(_group_size(), ast.Add(), ast.Constant(31)), ast.FloorDiv(), ast.Constant(32)),

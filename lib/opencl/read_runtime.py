@@ -1,16 +1,11 @@
-"""What the Python that is written for a kernel calls: C's division, and what a sub-group does together.
+"""What the Python that is written for a kernel calls: C's division, shifts of ulong, minima of floats."""
 
-A sub-group is a warp of 32 work-items here. On other devices it has 8, 16 or 64; a kernel asks get_sub_group_size().
-"""
-
-import itertools
 import math
-import operator
 
 import numba
 import numpy as np
 
-from simt import cuda, warp_stand_in
+from simt import cuda
 
 
 @cuda.jit(device=True)
@@ -74,37 +69,6 @@ def most(a, b):
     return b if b > a else a
 
 
-def _together(sort, combine):
-    """A device function whose lanes hand in a number each; the executor runs what is written below it."""
-
-    def by_shuffles(x):
-        return cuda.shfl_sync(0xFFFFFFFF, x, 0)
-
-    by_shuffles.__name__ = f"{sort}_{combine.__name__}"
-    made = cuda.jit(by_shuffles, device=True)
-
-    def as_a_group(lanes):
-        order = sorted(lanes)
-        values = [lanes[lane][0] for lane in order]
-        sums = list(itertools.accumulate(values, combine))
-        if sort == "reduce":
-            sums = [sums[-1]] * len(order)
-        if sort == "scan_exclusive":
-            sums = [type(values[0])(0), *sums[:-1]]
-        return dict(zip(order, sums, strict=True))
-
-    as_a_group.__name__ = f"sub_group_{sort}_{'add' if combine is operator.add else combine.__name__}"
-    warp_stand_in(made, as_a_group)
-    return made
-
-
-def _sub_groups():
-    for label, combine in (("add", operator.add), ("min", min), ("max", max)):
-        yield f"reduce_{label}", _together("reduce", combine)
-        yield f"scan_inclusive_{label}", _together("scan_inclusive", combine)
-    yield "scan_exclusive_add", _together("scan_exclusive", operator.add)
-
-
 #: the global names of the Python that is written
 NAMESPACE = {
     f"ocl_{label}": thing
@@ -121,6 +85,5 @@ NAMESPACE = {
             "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "floor", "ceil", "trunc",
             "fabs", "pow", "atan2", "hypot", "fmod", "copysign", "isnan", "isinf")},
         "tgamma": math.gamma,
-        **dict(_sub_groups()),
     }.items()
 }  # fmt: skip

@@ -97,7 +97,8 @@ class Statements(Declarations):
 
     def loop(self, node, cond, body, step, test=None):
         """A loop whose ``step`` also comes before each ``continue`` of its own."""
-        test = test or (ast.Constant(True) if cond is None else self.condition(cond))
+        with self.in_place():
+            test = test or (ast.Constant(True) if cond is None else self.condition(cond))
         self.steps.append(step or None)
         made = self.block(body)
         if step:

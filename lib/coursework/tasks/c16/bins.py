@@ -5,7 +5,7 @@ import numpy as np
 from ...definition import Case, Section
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
-from .shared import whole_numbers
+from .shared import FIRST, whole_numbers
 
 BINS, WIDTH, LOCAL = 16, 8, 64
 
@@ -27,6 +27,7 @@ BINS_TASK = OpenCLTask(
     id="16-bins",
     section=Section("16", "16_opencl", "Term by term"),
     kernel="bins",
+    tell_first=FIRST,
     title="A kernel of numba.cuda in OpenCL C",
     objective="Translate a kernel by hand, with what C does differently: division, types, addresses",
     points=3,

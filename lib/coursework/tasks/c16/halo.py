@@ -5,7 +5,7 @@ import numpy as np
 from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
-from .shared import by_place, rounded
+from .shared import FIRST, by_place, rounded
 
 TILE = 8
 
@@ -48,6 +48,7 @@ HALO = OpenCLTask(
     id="16-halo",
     section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="blur",
+    tell_first=FIRST,
     title="A convolution with a halo",
     objective="Load a tile and its halo into local memory, so that each number crosses from global memory once for a work-group",
     points=3,

@@ -11,6 +11,7 @@ from ...kinds.arrays import Suspect
 from ...kinds.data import claimed
 from ...kinds.opencl import OpenCLTask
 from ...outcome import UNSOLVED, Failed, Failure
+from .shared import FIRST
 
 LOCAL, ROUNDS = 64, 3
 
@@ -111,7 +112,7 @@ RACE = RaceTask(
     spec=smoothed,
     out=1,
     cases=(race_case(1), race_case(3)),
-    tell_first=("race",),
+    tell_first=FIRST,
     suspects=(
         Suspect(lambda x, out: smoothed(x, out, 1), "One round instead of three."),
         Suspect(lambda x, out: smoothed(x, out, 2), "Two rounds instead of three."),

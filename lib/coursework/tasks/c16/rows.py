@@ -5,6 +5,7 @@ import numpy as np
 from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
+from .shared import FIRST
 
 SUB, LOCAL = 32, 64
 
@@ -23,10 +24,16 @@ def rows_case(name, rows, columns):
     )
 
 
+_ALL = (
+    "sub_group_reduce_add is for all work-items of the sub-group. Those that have nothing to add bring a 0: it stands behind the loop, not "
+    "inside it or under a condition that only some fulfil."
+)
+
 ROWS = OpenCLTask(
     id="16-rows",
     section=Section("16", "16_opencl", "Term by term"),
     kernel="rows",
+    tell_first=FIRST,
     title="A sub-group for each row",
     objective="Reduce with sub_group_reduce_add: no local memory, no barrier",
     points=2,
@@ -58,10 +65,8 @@ ROWS = OpenCLTask(
     ),
     advice={
         "out-of-bounds": "The last work-group may have a sub-group without a row, and a row need not have a multiple of 32 numbers.",
-        "divergent-warp-operation": (
-            "sub_group_reduce_add is for all work-items of the sub-group. Those that have nothing to add bring a 0: it stands behind the loop, not "
-            "inside it or under a condition that only some fulfil."
-        ),
+        "inactive-lane-read": _ALL,
+        "divergent-warp-operation": _ALL,
         "race": "Several work-items store to one element: one of each sub-group is enough.",
         "two-writers": "A row belongs to a sub-group: its number is that of the sub-group in the whole NDRange.",
         "some-unwritten": "Some rows have no sub-group. There are get_num_sub_groups() in each work-group.",

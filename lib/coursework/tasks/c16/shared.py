@@ -4,6 +4,12 @@ import numpy as np
 
 from ...definition import random_values, unwritten
 
+# Told before a wrong result, which only follows from them.
+FIRST = (
+    "race", "atomic-against-plain", "uninitialised-shared", "divergent-barrier", "barrier-after-exit",
+    "divergent-warp-operation", "inactive-lane-read",
+)  # fmt: skip
+
 
 def matrix_arguments(rows, columns):
     """make(rng) -> x and out (rows, columns), rows, columns."""

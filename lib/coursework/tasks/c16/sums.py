@@ -5,6 +5,7 @@ import numpy as np
 from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
+from .shared import FIRST
 
 LOCAL = 64
 
@@ -26,6 +27,7 @@ SUMS = OpenCLTask(
     id="16-sums",
     section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="sums",
+    tell_first=FIRST,
     title="Sums of work-groups, in local memory",
     objective="Reduce in local memory with barriers that all work-items reach",
     points=3,

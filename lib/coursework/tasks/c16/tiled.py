@@ -5,7 +5,7 @@ import numpy as np
 from ...definition import Budget, Case, Section, random_values, unwritten
 from ...kinds.arrays import Suspect
 from ...kinds.opencl import OpenCLTask
-from .shared import by_place, rounded
+from .shared import FIRST, by_place, rounded
 
 TILE = 8
 
@@ -30,6 +30,7 @@ TILED = OpenCLTask(
     id="16-tiled",
     section=Section("16", "16_opencl", "Local memory and a barrier"),
     kernel="matmul",
+    tell_first=FIRST,
     title="A tiled product, within a budget of bytes",
     objective="Write a tiled matrix product in OpenCL C that moves no more bytes than its tiles need",
     points=3,
