@@ -68,18 +68,18 @@ groups_only = edit(
 )
 within_a_group = edit(
     as_taught,
-    "wrong some-unwritten: Some rows have no sub-group",
+    "wrong two-writers: that of the sub-group in the whole",
     replace("get_group_id(0) * get_num_sub_groups() + get_sub_group_id()", "get_sub_group_id()"),
 )
 inside_the_loop = edit(
     as_taught,
-    "wrong divergent-warp-operation: behind the loop",
+    "wrong inactive-lane-read: behind the loop",
     replace("sum += x[row * columns + column];", "sum += sub_group_reduce_add(x[row * columns + column]);"),
     replace("sum = sub_group_reduce_add(sum);", ""),
 )
 under_a_condition = edit(
     as_taught,
-    "wrong divergent-warp-operation: bring a 0",
+    "wrong inactive-lane-read: bring a 0",
     replace("sum = sub_group_reduce_add(sum);", "if (lane < columns)\n            sum = sub_group_reduce_add(sum);"),
 )
 by_columns = edit(

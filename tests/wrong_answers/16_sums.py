@@ -57,7 +57,7 @@ no_barrier_in_the_tree = edit(
 )
 barrier_under_if = edit(
     as_taught,
-    "wrong divergent-barrier: Put only the addition under",
+    "wrong barrier-after-exit: outside of each",
     replace(
         "if (l < d)\n    part[l] += part[l + d];\nbarrier(CLK_LOCAL_MEM_FENCE);",
         "if (l < d) {\n    part[l] += part[l + d];\n    barrier(CLK_LOCAL_MEM_FENCE);\n}",
@@ -65,7 +65,7 @@ barrier_under_if = edit(
 )
 returns = edit(
     as_taught,
-    "wrong barrier-after-exit: must still come to every barrier",
+    "wrong barrier-after-exit: brings one that changes no sum",
     replace("part[l] = i < n ? x[i] : 0.0f;", "if (i >= n) return; part[l] = x[i];"),
 )
 no_guard = edit(as_taught, "wrong out-of-bounds: have no number", replace("i < n ? x[i] : 0.0f", "x[i]"))

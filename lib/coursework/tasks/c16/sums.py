@@ -64,7 +64,7 @@ SUMS = OpenCLTask(
             "two named lines comes first, and what orders them?"
         ),
         "barrier-after-exit": (
-            "A work-item that has no number must still come to every barrier. It can bring a number that changes no sum."
+            "All work-items come to every barrier, so it stands outside of each `if`. A work-item without a number brings one that changes no sum."
         ),
         "divergent-barrier": "The barrier stands where only some work-items come. Put only the addition under `if`.",
         "uninitialised-shared": "A place in local memory was read that nobody wrote. What does a work-item without a number put there?",

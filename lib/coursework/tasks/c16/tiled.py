@@ -48,12 +48,12 @@ TILED = OpenCLTask(
     ),
     suspects=(
         Suspect(
-            lambda a, b, out, m, n, k: a[:, :TILE].astype(np.float64) @ b[:TILE],
-            "Only the first 8 steps along k were added.",
-        ),
-        Suspect(
             lambda a, b, out, m, n, k: a[:, : k // TILE * TILE].astype(np.float64) @ b[: k // TILE * TILE],
             "The last, ragged step along k is missing: the number of steps is rounded up.",
+        ),
+        Suspect(
+            lambda a, b, out, m, n, k: a[:, :TILE].astype(np.float64) @ b[:TILE],
+            "Only the first 8 steps along k were added.",
         ),
         Suspect(lambda a, b, out, m, n, k: np.zeros((m, n)), "Nothing was added."),
     ),
