@@ -40,6 +40,7 @@ class OpenCLTask(KernelTask):
     """`kernel`: its name in the text."""
 
     on_device: ClassVar[bool] = False
+    is_text: ClassVar[bool] = True
     causes: ClassVar[dict] = Task.causes | {
         "ReadError": "The line is as you wrote it. What stands there that OpenCL C does not have, or that this course's reader does not "
         "take?",
