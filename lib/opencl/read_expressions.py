@@ -1,6 +1,7 @@
 """Expressions of OpenCL C, each as a `Value`, `Parts` (a vector) or `Place` (a pointer)."""
 
 import ast
+import contextlib
 import copy
 import re
 from dataclasses import dataclass, replace
@@ -86,8 +87,8 @@ class Expressions(Operations):
 
     def on_ID(self, node):
         if node.name in self.given:
-            argument, given, inside = self.given[node.name]
-            with self.within(given, inside):
+            argument, *where = self.given[node.name]
+            with self.within(*where):
                 return self.expression(argument)
         entry = self.lookup(node.name)
         if entry is not None:
@@ -123,22 +124,23 @@ class Expressions(Operations):
             raise self.error(node, f"the macro {macro.name} stands for `{macro.text}`, which is no expression")
         if macro.name in self.expanding:
             raise self.error(node, f"the macro {macro.name} uses itself")
-        given = {p: (a, self.given, self.inside) for p, a in zip(macro.parameters or (), arguments, strict=True)}
-        self.expanding.append(macro.name)
-        try:
-            with self.within(given, self.inside or self.span(node)):
-                return self.expression(macro.body)
-        finally:
-            self.expanding.pop()
+        with self.macro(macro, arguments, node):
+            return self.expression(macro.body)
+
+    @contextlib.contextmanager
+    def macro(self, macro, arguments, node):
+        """Inside, its parameters mean the arguments, which are read as the macro's caller sees them."""
+        caller = self.given, self.inside, self.expanding
+        given = {p: (a, *caller) for p, a in zip(macro.parameters or (), arguments, strict=True)}
+        with self.within(given, self.inside or self.span(node), (*self.expanding, macro.name)):
+            yield
 
     def on_Constant(self, node):
         text = node.value
         if node.type in ("string", "char"):
             if node.type == "char" and len(text) == 3:
                 return whole(ord(text[1]))
-            raise self.error(
-                node, "text is not read here", "printf and strings have no place in a kernel that is checked"
-            )
+            raise self.error(node, "text is not read here", "Write what you want to see into an array")
         if "float" in node.type or "double" in node.type:
             return self.real(float.fromhex(text.rstrip("fF")) if "x" in text.lower() else float(text.rstrip("fFlL")),
                              FLOAT if text[-1] in "fF" and "x" not in text.lower() else DOUBLE)  # fmt: skip
@@ -275,15 +277,12 @@ class Expressions(Operations):
         if isinstance(node, c_ast.ArrayRef):
             return self.element(node)
         if isinstance(node, c_ast.ID):
-            argument, given, inside = self.given[node.name]
-            with self.within(given, inside):
+            argument, *where = self.given[node.name]
+            with self.within(*where):
                 return self.target(argument)
         if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in self.text.macros:
             macro = self.text.macros[node.name.name]
-            given = {
-                p: (a, self.given, self.inside) for p, a in zip(macro.parameters, self.arguments(node), strict=True)
-            }
-            with self.within(given, self.inside or self.span(node)):
+            with self.macro(macro, self.arguments(node), node):
                 return self.target(macro.body)
         raise self.error(node, "this cannot be assigned to here", "On the left stands a variable or an element, a[i]")
 

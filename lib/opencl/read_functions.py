@@ -48,7 +48,7 @@ class Reader(Statements):
 
     def _start(self, result):
         self.scopes, self.out, self.steps, self.barriers = [{}], [], [], []
-        self.given, self.inside, self.expanding, self.result = {}, None, [], result
+        self.given, self.inside, self.expanding, self.result = {}, None, (), result
         self.float_type, self.hoists = NUMBERS["float"], True
 
     # -- names -------------------------------------------------------------------------------------------------------
@@ -106,14 +106,14 @@ class Reader(Statements):
             self.scopes.pop()
 
     @contextlib.contextmanager
-    def within(self, given, inside):
-        """What macro parameters mean, and the place that stands for what is read."""
-        outer = self.given, self.inside
-        self.given, self.inside = given, inside
+    def within(self, given, inside, expanding):
+        """What macro parameters mean, the place that stands for what is read, the macros that are under way."""
+        outer = self.given, self.inside, self.expanding
+        self.given, self.inside, self.expanding = given, inside, expanding
         try:
             yield
         finally:
-            self.given, self.inside = outer
+            self.given, self.inside, self.expanding = outer
 
     # -- places ------------------------------------------------------------------------------------------------------
 

@@ -108,6 +108,13 @@ REAL weighted(__global const REAL *x, int i)
     assert out_of(body, head, parameters="__global const REAL *x, ", arguments=(x,)) == [1, -3, 16, 100]
 
 
+def test_macros_within_macros():
+    head = "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n#define AT(i) out[i]"
+    assert out_of("AT(i) = MAX(MAX(i, 2), MAX(AT(i), 1));", head) == [2, 2, 2, 3]
+    with pytest.raises(ReadError, match="the macro LOOP uses itself"):
+        out_of("out[i] = LOOP;", "#define LOOP (LOOP + 1)")
+
+
 def test_vectors_in_memory():
     a = np.arange(16, dtype=np.float32)
     body = (
