@@ -17,6 +17,8 @@ _CODE = (  # what stands for code, with or without backticks
     (r"numba\.cuda", "OpenCL C"),
 )
 _WORDS = (
+    (r"grid (\d\S*), block (\d\S*)", r"\1 work-groups of \2 work-items"),
+    (r"\bshared\b(?! memory)", "local"),
     (r"a grid-stride loop", "a loop in steps of get_global_size(0)"),
     (r"[Ii]n a grid the number of a thread", "the number of a work-item"),
     (r"[Tt]he grid has", "the NDRange has"),
@@ -25,7 +27,7 @@ _WORDS = (
     (r"\b([Bb])lock(s?)\b", lambda m: f"{'W' if m[1] == 'B' else 'w'}ork-group{m[2]}"),
     (r"\b([Ww])arp(s?)\b", lambda m: f"{'S' if m[1] == 'W' else 's'}ub-group{m[2]}"),
     (r"\blane (\d+)", r"work-item \1 of the sub-group"),
-    (r"\blane(s?)\b", r"work-item\1"),
+    (r"\blane(s?)\b(?! sect)", r"work-item\1"),  # not the head of a table
     (r"\bshared memory\b", "local memory"),
     (r"\b[Ll]ocal array\b", "private array"),
     (r"\bthe grid\b", "the NDRange"),
