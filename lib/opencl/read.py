@@ -91,6 +91,7 @@ class Program:
         for name_, made in reader.made.items():
             python = namespace[made.python_name]
             namespace[made.python_name] = cuda.jit(python, device=name_ != called)
+            namespace[made.python_name].has_types = True
         return namespace[reader.made[called].python_name]
 
     def parameters(self, called=None):
