@@ -227,6 +227,8 @@ class Statements(Declarations):
             convert(self.need_scalar(value, node), kind.of)
         ]  # fmt: skip
         where = self.target(target.name)
+        if len(values) > 1:  # v.xy = v.yx: all are read before one is set
+            values = [variable(self.keep(each.node, node), kind.of) for each in values]
         for i, each in zip(picked, values, strict=True):
             if isinstance(where, Place):
                 self.store(self.part(self.flat(where, node), i), each, node)
@@ -240,9 +242,7 @@ class Statements(Declarations):
             self.point(entry, value, node)
         elif isinstance(kind, Vector):
             values = self.vector([value], kind, node).values
-            held = [self.fresh("part") for _ in values]  # v = v.yx: all are read before one is set
-            for own, each in zip(held, values, strict=True):
-                self.emit(ast.Assign([name(own, True)], each.node), node)
+            held = [self.keep(each.node, node) for each in values]  # v = v.yx: all are read before one is set
             for target, own in zip(entry.names, held, strict=True):
                 self.emit(ast.Assign([name(target, True)], name(own)), node)
         else:
@@ -271,10 +271,7 @@ class Statements(Declarations):
         if isinstance(place.type.of, Vector):
             values = self.vector([value], place.type.of, node).values
             if any(isinstance(n, ast.Subscript) for v in values for n in ast.walk(v.node)):
-                held = [self.fresh("part") for _ in values]
-                for own, each in zip(held, values, strict=True):
-                    self.emit(ast.Assign([name(own, True)], each.node), node)
-                values = [variable(own, place.type.of.of) for own in held]
+                values = [variable(self.keep(each.node, node), place.type.of.of) for each in values]
             for i, each in enumerate(values):
                 self.store(self.part(place, i), each, node)
             return

@@ -58,7 +58,7 @@ INTEGERS = {
 }
 FLOATS = {
     "out[i] = 1.0f / (i + 1) > 0.3f && i != 1;": [1, 0, 1, 0],
-    "out[i] = (float4)(1.5f).w + dot((float2)(i, 2), (float2)(3, 4));": [9.5, 12.5, 15.5, 18.5],
+    "out[i] = ((float4)(1.5f)).w + dot((float2)(i, 2), (float2)(3, 4));": [9.5, 12.5, 15.5, 18.5],
     "out[i] = fma(2.0f, i, 1) + mad(1.0f, 2.0f, 3.0f);": [6, 8, 10, 12],
     "out[i] = fmax(i - 2, NAN) + fmin(1, 2);": [-1, 0, 1, 2],
     "out[i] = select(1.0f, 2.0f, i > 1) + mix(0.0f, 4.0f, 0.25f);": [2, 2, 3, 3],
@@ -188,7 +188,7 @@ REFUSED = {
     "kernel void k(__global half *a) { }": (1, "the type half"),
     "kernel void k(__global int **a) { }": (1, "Give the kernel a flat array"),
     "kernel void k(__global int *a) {\n barrier(0); }": (2, "CLK_LOCAL_MEM_FENCE"),
-    "kernel void k(__global int *a) { __local int t[4][4];\n a[0] = t[1]; }": (2, "a number is expected"),
+    "kernel void k(__global int *a) { __local int t[4][4];\n a[0] = t[1]; }": (2, "give all indices"),
     "kernel void k(__global int *a) {\n __local int t[get_local_size(0)]; }": (2, "known before the kernel runs"),
     "kernel void k(__global float *a) {\n atomic_add(a, 1.0f); }": (2, "works on int and uint"),
     "kernel void k(__global int *a) { __global int *p = a;\n p = (__global int *)(a + 1); p = 3; }": (
