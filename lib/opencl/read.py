@@ -5,8 +5,9 @@
     print(report)                                   # races, bounds, barriers, counts: each with its line of the text
 
 No device, no compiler and no installation is needed: the executor runs the work-items one after the other, in an order
-that is the same every time. What is read is a subset of OpenCL C 1.2 with sub-groups and vectors; everything else is a
-`ReadError` that names the line, what came, and what to write instead.
+that is the same every time; ``xray(..., engine="compiled")`` counts and looks for races at real size. What is read is
+a subset of OpenCL C 1.2 with sub-groups and vectors; everything else is a `ReadError` that names the line, what came,
+and what to write instead.
 
 Differences to a device: whole numbers wrap as most devices do it (C leaves signed overflow open); ``a * b + c`` is
 rounded twice, where a device may round once; a vector is loaded and counted as so many numbers; a sub-group has 32

@@ -276,6 +276,16 @@ __kernel void columns(__global const float *a, __global float *out)
         report.require(bank_ways=1)
 
 
+@pytest.mark.slow
+def test_the_compiled_engine_takes_it_at_real_size():
+    text, sizes, _ = ZOO["right: turned"]
+    looked, counted = (Program(text).xray("turned", N, LOCAL, engine=e)(*make(sizes)) for e in ("executor", "compiled"))
+    rows = [[(e.text, e.kind, e.requests, e.sectors) for e in report.expressions] for report in (looked, counted)]
+    assert rows[0] == rows[1]
+    report = Program(ZOO["no barrier"][0]).xray("turned", N, LOCAL, engine="compiled")(*make(sizes))
+    assert [f.kind for f in report.findings] == ["race"]
+
+
 def test_an_endless_loop_is_told_at_its_line():
     import simt
 
