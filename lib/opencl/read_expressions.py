@@ -396,5 +396,5 @@ class Expressions(Operations):
 
 _WORDS = {
     "CompoundLiteral": "a compound literal", "InitList": "a list in braces", "Typename": "a type", "Goto": "goto",
-    "Switch": "switch", "Label": "a label",
+    "Label": "a label",
 }  # fmt: skip

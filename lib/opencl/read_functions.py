@@ -12,7 +12,7 @@ from pycparser import c_ast
 from .read_expressions import Variable
 from .read_runtime import NAMESPACE
 from .read_statements import Statements, assigned
-from .read_types import NUMBERS, Array, Number, Pointer, Vector, dtype_name, name
+from .read_types import NUMBERS, Array, Number, Pointer, Vector, dtype_name, name, whole
 
 
 @dataclass
@@ -190,7 +190,13 @@ class Reader(Statements):
         raise self.error(node, f"the type {' '.join(names)} is not read here", cure)
 
     def _constant(self, node):
-        """``__constant float weights[3] = {...}`` of the program."""
+        """``__constant float weights[3] = {...}`` of the program, or ``enum { NONE, RELU }``."""
+        if isinstance(node.type, c_ast.Enum) and node.type.values:
+            number = -1
+            for each in node.type.values.enumerators:
+                number = number + 1 if each.value is None else self.scalar(each.value).constant
+                self.globals[each.name] = Variable((), NUMBERS["int"], known=whole(number))
+            return
         kind = self.declared_type(node.type, node, node.quals)
         space = kind.space if isinstance(kind, Array) else next((q for q in node.quals if q == "constant"), "")
         if space != "constant" or node.init is None:
@@ -284,7 +290,7 @@ class Reader(Statements):
             arguments += entry.names
             return
         offset = f"{own}_offset" if moves or not is_kernel else ""
-        self.scopes[-1][node.name] = Variable((own,), kind, kind.const, own, offset)
+        self.scopes[-1][node.name] = Variable((own,), kind, False, own, offset)
         if is_kernel and kind.space == "private":
             raise self.error(node, "a kernel's pointer needs an address space", f"__global {kind.of} *{node.name}")
         if is_kernel and kind.space == "local":

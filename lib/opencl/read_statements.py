@@ -71,6 +71,42 @@ class Statements(Declarations):
         made = ast.If(test, self.block(node.iftrue), otherwise)
         self.emit(made, node)
 
+    def do_Switch(self, node):
+        """A chain of tests. Each case must end: with break, return or continue."""
+        value = exact(self.scalar(node.cond, "a whole number"))
+        own, cases, values = self.keep(value.node, node), [], []
+        for item in node.stmt.block_items or []:
+            if not isinstance(item, c_ast.Case | c_ast.Default):
+                raise self.error(item, "a switch begins with a case")
+            values.append(item.expr if isinstance(item, c_ast.Case) else None)
+            body = item.stmts or []
+            if body:
+                cases.append((values, self.case(body, item)))
+                values = []
+        chain = next((body for values, body in cases if None in values), [])
+        for values, body in reversed(cases):
+            if None in values:
+                continue
+            tests = [convert(self.scalar(v), value.type).node for v in values]
+            compared = [ast.Compare(name(own), [ast.Eq()], [test]) for test in tests]
+            test = compared[0] if len(compared) == 1 else ast.BoolOp(ast.Or(), compared)
+            chain = [self.located(ast.If(test, body, chain), node)]
+        self.out += chain
+
+    def case(self, body, item):
+        """The statements of a case, without its break."""
+        last = body[-1].block_items[-1] if isinstance(body[-1], c_ast.Compound) and body[-1].block_items else body[-1]
+        if not isinstance(last, c_ast.Break | c_ast.Return | c_ast.Continue):
+            raise self.error(item, "this case goes on into the next one", "End it with break;")
+        kept = [s for s in body if s is not last]
+        if last not in body:  # { ...; break; }
+            kept[-1] = c_ast.Compound(body[-1].block_items[:-1], body[-1].coord)
+        if not isinstance(last, c_ast.Break):
+            kept = list(body)
+        if any(_breaks(s) for s in kept):
+            raise self.error(item, "a break inside an if of a case is not read here", "Turn the condition round")
+        return self.block(c_ast.Compound(kept, item.coord))
+
     # -- loops -------------------------------------------------------------------------------------------------------
 
     def do_While(self, node):
@@ -279,6 +315,15 @@ class Statements(Declarations):
         left = node.lvalue if isinstance(node, c_ast.Assignment) else node
         self.located(target, left)
         self.emit(ast.Assign([target], convert(self.need_scalar(value, node), place.type.of).node), node)
+
+
+def _breaks(node):
+    """Whether a statement holds a break that is not one of a loop or switch inside it."""
+    if isinstance(node, c_ast.Break):
+        return True
+    if isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch):
+        return False
+    return any(_breaks(child) for _, child in node.children())
 
 
 def assigned(node):

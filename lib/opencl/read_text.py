@@ -89,10 +89,14 @@ class Text:
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         return ReadError(what, cure, line, text)
 
-    def _parse(self, text, first_line=0):
+    def _lexer(self):
+        """A lexer that knows the macros that stand for a type, ``#define real float``, those defined so far."""
         types = {m.name: m.text for m in self.macros.values() if m.text in _TYPES}
+        return type("_LexerWithTypes", (_Lexer,), {"names": types})
+
+    def _parse(self, text, first_line=0):
         try:
-            return _Parser(lexer=type("_LexerWithTypes", (_Lexer,), {"names": types})).parse(text)
+            return _Parser(lexer=self._lexer()).parse(text)
         except c_parser.ParseError as error:
             found = re.match(r":(\d+)(?::(\d+))?: (.*)", str(error), re.DOTALL)
             line, what = (int(found[1]), found[3]) if found else (len(self.lines), str(error))
@@ -135,7 +139,7 @@ class Text:
         if not text.strip():
             return None
         try:
-            tree = _Parser(lexer=_Lexer).parse(f"void f() {{ return {text}; }}")
+            tree = _Parser(lexer=self._lexer()).parse(f"void f() {{ return {text}; }}")
         except c_parser.ParseError:
             return None
         items = tree.ext[0].body.block_items

@@ -48,6 +48,16 @@ INTEGERS = {
     "int n = 0, k = 0; do { k++; if (k == 2) continue; n += k; } while (k < i); out[i] = n;": [1, 1, 1, 4],
     "int a = 0, b = 0; a = b = i; { int a = 5; b += a; } out[i] = 10 * a + b;": [5, 16, 27, 38],
     "out[i] = sizeof(float) + sizeof(int4) + get_global_size(0) + get_num_groups(0);": [25] * 4,
+    "switch (i) { case 0: case 3: out[i] = 5; break; case 1: { out[i] = 6; break; } default: out[i] = 7; break; }": [
+        5,
+        6,
+        7,
+        5,
+    ],
+    "int n = 0; for (int k = 0; k < 5; k++) { switch (k) { case 1: continue; case 4: return; } n += k; out[i] = n; }": [
+        5
+    ]
+    * 4,
     "int a[2][3] = {{1, 2}, {4}}; out[i] = a[0][1] + a[0][2] + a[1][i % 3];": [6, 2, 2, 6],
     "int4 v = (int4)(1, 2, 3, 4); v.xw = v.wx; out[i] = i == 0 ? v.x : i == 1 ? v.s1 : i == 2 ? v.z : v.w;": [
         4,
@@ -95,12 +105,13 @@ def test_functions_constants_and_macros():
 #define AT(r, c) ((r) * N + (c))
 #define REAL float
 __constant REAL weights[N] = {0.5f, -1, 4};
-__constant int OFFSET = 100;
+enum { FIRST, OFFSET = 100, AFTER };
 REAL weighted(__global const REAL *x, int i)
 {
     if (i > 2)
         return OFFSET;
-    return weights[i] * x[AT(0, i)];
+    x += AT(0, i);
+    return weights[i] * *x + (AFTER - 101) + FIRST;
 }
 """
     x = np.array([2, 3, 4, 5], np.float32)
@@ -181,7 +192,10 @@ REFUSED = {
     "kernel void k(__global int *a) { int i = 0;\n a[i++] = 1; }": (2, "a statement of its own"),
     "kernel void k(__global int *a) { int i;\n a[0] = i = 1; a[i = 2] = 0; }": (2, "Give it a line of its own"),
     "kernel void k(__global int *a) {\n a[1.5f] = 1; }": (2, "a whole number, and this is a float"),
-    "kernel void k(__global int *a) {\n switch (1) { case 1: a[0] = 1; } }": (2, "switch is not read"),
+    "kernel void k(__global int *a) { switch (1) {\n case 1: a[0] = 1; case 2: break; } }": (
+        2,
+        "goes on into the next",
+    ),
     "kernel void k(__global int *a) {\n goto x; x: a[0] = 1; }": (2, "goto is not read"),
     "kernel void k(__global int *a) {\n struct { int x; } y; }": (2, "Take an array for each member"),
     'kernel void k(__global int *a) {\n printf("%d", a[0]); }': (2, "text is not read here"),
