@@ -55,13 +55,14 @@ class OpenCLTask(KernelTask):
             said, note, drawn = super().examine(_Text(answer, self.kernel), cases, seed)
         except Failed as failed:
             raise Failed(_reworded(failed.failure), failed.status) from None
-        return said, note, drawn
+        return said, note, _told(drawn)
 
     def overspent(self, answer, case, arguments):
         try:
-            return super().overspent(_Text(answer, self.kernel), case, arguments)
+            over, picture = super().overspent(_Text(answer, self.kernel), case, arguments)
         except Failed as failed:
             raise Failed(_reworded(failed.failure), failed.status) from None
+        return over, _told(picture)
 
     def look(self, answer):
         what, drawn, found = super().look(_Text(answer, self.kernel))
@@ -88,4 +89,10 @@ def _words(text):
 
 def _reworded(failure):
     facts = tuple((label, text if label in _RAW else _words(text)) for label, text in failure.facts)
-    return replace(failure, headline=_words(failure.headline), facts=facts, cause=_words(failure.cause))
+    told = {"headline": _words(failure.headline), "facts": facts, "cause": _words(failure.cause)}
+    return replace(failure, **told, picture=_told(failure.picture))
+
+
+def _told(picture):
+    """A picture whose text, for those who do not see it, has OpenCL's words."""
+    return picture | ({"alt": _words(picture["alt"])} if "alt" in picture else {})
