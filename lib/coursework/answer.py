@@ -26,6 +26,7 @@ from .plain import NotPlain, plain
 VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 PRINTED_LINES = 20
 PRINTED_MOST = 20_000_000  # characters of one call: nobody reads them, and memory ends
+TEXT_MOST = 20_000  # characters of an answer in OpenCL C
 SMALL = 3000  # elements that a function can go through as Python, without anybody waiting
 
 
@@ -215,30 +216,44 @@ class Local:
         Returns (arguments afterwards, report): a dict with "findings", a "map" of which thread touches what, and, where
         `require` gives limits by name, "excess" and a "picture" of the first request over its limit.
         """
-        import simt
         from simt import cuda as executor
-        from simt.progress import hidden as without_progress_line
-        from simt.xray import BudgetExceeded, xray
 
         self._admit("kernel")
         self._takes(arguments)
         arguments = _copies(arguments)
         # an admitted answer stands by itself, so what was made of it for one case holds for the next
-        jit, most = _kernel_kept if self.admitted else executor.jit, limited.KERNEL_ACCESSES
-        kernel = jit(self.function.py_func)
+        kernel = (_kernel_kept if self.admitted else executor.jit)(self.function.py_func)
+        return arguments, self._seen(kernel, grid, block, arguments, require)
+
+    def opencl(self, name, grid, block, arguments, require=None):
+        """As `xray`, for an answer that is a text in OpenCL C with a kernel `name`. grid: of work-groups."""
+        text = self.value()
+        if not isinstance(text, str) or len(text) > TEXT_MOST:
+            what = "this text is too long" if isinstance(text, str) else f"this is {type(text).__name__}, not a text"
+            raise AnswerFailed("TypeError", f"{what}; the kernel in OpenCL C is asked for")
+        arguments = _copies(arguments)
+        kernel, *_, given = self._guarded(_launch_of_text, text, name, grid, block, arguments)
+        return arguments, self._seen(kernel, grid, block, given, require)
+
+    def _seen(self, kernel, grid, block, arguments, require):
+        """The report of `xray`: a run of a kernel, which changes the arguments."""
+        import simt
+        from simt.progress import hidden as without_progress_line
+        from simt.xray import BudgetExceeded, xray
+
         with without_progress_line(), simt.budget(*limited.KERNEL_ROUNDS):
-            report = self._guarded(xray(kernel, grid, block, most_accesses=most), *arguments)
+            report = self._guarded(xray(kernel, grid, block, most_accesses=limited.KERNEL_ACCESSES), *arguments)
         excess, picture = [], {}
         try:
             report.require(**(require or {}))
         except BudgetExceeded as error:
             excess = [asdict(e) | {"step": _step(report, e)} for e in error.exceeded]
             picture = _picture(report, excess[0])
-        first = self.function.py_func.__code__.co_firstlineno if self.printed else 1
+        first = kernel.py_func.__code__.co_firstlineno if self.printed else 1
         findings = [
             f.to_dict() | ({"picture": _met(report, f, first)} if i == 0 else {}) for i, f in enumerate(report.findings)
         ]
-        return arguments, {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
+        return {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
     def program(self, language, without=()):
         """What the answer is made of, as texts that stand by themselves: {"name": the answer's, "texts": [...]}.
@@ -330,6 +345,20 @@ class Local:
             if frame.filename == code.co_filename:
                 return linecache.getline(frame.filename, frame.lineno or 0).strip() or (frame.line or "")
         return ""
+
+
+def _launch_of_text(text, name, grid, block, arguments):
+    """(kernel, grid, block, arguments for it) of a program in OpenCL C; opencl.ReadError for what is wrong in it."""
+    sizes = [size if isinstance(size, tuple | list) else (size,) for size in (grid, block)]
+    whole = tuple(groups * items for groups, items in zip(*sizes, strict=True))
+    return _program(text).launch(name, whole, sizes[1], arguments)
+
+
+@functools.lru_cache(maxsize=4)
+def _program(text):
+    from opencl.read import Program
+
+    return Program(text)
 
 
 def plain_result(result):

@@ -225,7 +225,9 @@ def exercise_of(master):
         cell.outputs, cell.execution_count = [], None
         if is_check(cell) or (SOLUTION[0] not in cell.source and _used(cell.source) & written):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), GOES_ON]
-        is_open = re.search(r"[=:] \.\.\.", cell.source)  # something to fill in: a number, or a value of a dict
+        is_open = re.search(
+            r"[=:] \.\.\.|YOUR CODE HERE", cell.source
+        )  # to fill in: a number, a value of a dict, a text
         begun = (lambda lines, indent: []) if is_open else _stub
         if cell.id in bodies:
             begun = functools.partial(_handed_out, bodies[cell.id])

@@ -22,7 +22,7 @@ from .outcome import RIGHT, UNSOLVED, WRONG, Failed, Failure, Outcome
 SAID = dict.fromkeys(("TooManyIterations", "TraceFull", "TimeLimit"), "it went on and on")
 SAID["OutputLimit"] = "it printed and printed"
 SAID |= dict.fromkeys(("Spoils", "NotAdmitted", "NotOnAGpu", "NoTypes", "NotCompiled"), "it was not run")
-SAID["Signature"] = "it was not run"
+SAID["Signature"] = SAID["ReadError"] = "it was not run"
 SAID["Beyond64Bits"] = "a whole number left its 64 bits"
 _COMPILING = "TypingError", "LoweringError", "UnsupportedError", "UnsupportedRewriteError"
 SAID |= dict.fromkeys(_COMPILING, "numba could not compile it")

@@ -100,6 +100,7 @@ class Task:
     part: ClassVar[str] = "results"  # what its first check is about: a value of PARTS
     not_begun: ClassVar[str] = "Not solved yet"
     on_device: ClassVar[bool] = False  # a CUDA kernel
+    is_text: ClassVar[bool] = False  # of a kernel in another language: it is not kept for later chapters
     claims: ClassVar[tuple] = ()  # names of what a check is told beside the answer: check("04-roofline", f, flops=...)
     causes: ClassVar[dict] = {  # the likely cause of what an answer raised
         "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
@@ -202,7 +203,7 @@ class Task:
 RAISED = frozenset(
     {name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)}
     | set(Task.causes)
-    | {"Signature", "NotCompiled", "KernelDied", "BadMessage", "NoResult"}
+    | {"Signature", "ReadError", "NotCompiled", "KernelDied", "BadMessage", "NoResult"}
     | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "UnsupportedRewriteError"}
     | {"NumbaTypeError", "NumbaValueError"}
     | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "NoTypes", "Unsupported", "NotFollowed", "SourceNotFound"}

@@ -41,6 +41,11 @@ def advice(outcome):
         return "Mend the cell above, run it until it ends without an error, then run this one again."
     if outcome.status == UNSOLVED and (outcome.part == "prediction" or outcome.failure.kind == "unanswered"):
         return "Put your answers in the place of ... in the cell above, run it, then run this cell again."
+    if outcome.status == UNSOLVED and outcome.failure.kind == "blank":
+        return (
+            "Write your lines into the text, in the place of YOUR CODE HERE, run that cell, then run this one again. "
+            f'hint("{outcome.task}") helps to begin.'
+        )
     if outcome.status == UNSOLVED:
         return (
             "Write your lines where it says YOUR CODE HERE, delete the line `raise NotImplementedError`, run that "

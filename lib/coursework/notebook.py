@@ -61,7 +61,7 @@ def begin(chapter):
     print(_machine(tasks))
     _tell_what_to_run_first()
     print(f"{len(tasks)} tasks, {points} points, about {sum(t.minutes for t in tasks)} minutes.")
-    if kept.path() and any(isinstance(task, ArrayTask) for task in tasks):
+    if kept.path() and any(isinstance(task, ArrayTask) and not task.is_text for task in tasks):
         print(f"The functions that you solve are kept for later chapters: in {kept.FILE}, beside this notebook.")
 
     for line in own.told(chapter):

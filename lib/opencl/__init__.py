@@ -15,6 +15,9 @@ digits.py       a network that learns to read digits, all of it on the device
 oclgrind.py     a kernel under Oclgrind, which finds races, wrong indices, and barriers that not all reach
 install.py      `make opencl`: what the system's packages have
 
+read.py         OpenCL C without an OpenCL: a reader that makes kernels for simt of it, in the files read_*.py
+translate.py    kernels of numba.cuda as OpenCL C, in the files translate_*.py; translate_launch.py runs them
+
 pyopencl and a device are an extra: `make opencl`. Importing this package needs neither.
 """
 

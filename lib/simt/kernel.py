@@ -23,6 +23,7 @@ class Kernel:
         self.targetoptions = dict(options or {}, device=device)
         self.declared = [_declared(s) for s in signatures]
         self._programs, self._refusals = {}, {}
+        self.has_types = False  # whether numba need not be asked: it was read from a language in which all has a type
         self.compiled = {}  # what the compiled engine has made of it, by the kind of launch
         self.__defaults__ = py_func.__defaults__
 
@@ -37,6 +38,8 @@ class Kernel:
 
     def _refuse_without_types(self, values):
         """Raise what numba's types say of the kernel for such arguments; asked once for each kind of them."""
+        if self.has_types:
+            return
         key = signature_of(values)
         if key not in self._refusals:
             self._refusals[key] = refusal(self.py_func, values)

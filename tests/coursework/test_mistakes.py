@@ -13,6 +13,7 @@ import mistakes
 from coursework import definition
 from coursework.kinds.data import DataTask
 from coursework.kinds.function import FunctionTask
+from coursework.kinds.opencl import OpenCLTask
 from coursework.kinds.prediction import PredictionTask
 from coursework.kinds.schedule import ScheduleTask
 
@@ -22,7 +23,9 @@ WITHOUT_CODE = (DataTask, PredictionTask, ScheduleTask)
 TASKS = [task for task in definition.everything() if mistakes.file_of(task.id).exists()]
 # By day: what is plain Python and fast, in this process; all others by night, each in a process of its own.
 SLOW = ("02-buffers", "02-fails", "03-cut", "04-lanes", "07-fails", "08-fails", "08-network", "08-verdicts")
-CHEAP = [task.id for task in TASKS if isinstance(task, (*WITHOUT_CODE, FunctionTask)) and task.id not in SLOW]
+CHEAP = [
+    task.id for task in TASKS if isinstance(task, (*WITHOUT_CODE, FunctionTask, OpenCLTask)) and task.id not in SLOW
+]
 CHEAP += ["01-bug", "01-ratio", "07-zip", "07-map", "07-broadcast"]
 
 

@@ -7,7 +7,7 @@ The files beside this one hold the answers to a task each, many of them as edits
     wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
     over budget KIND: words      right, but too dear
 
-An answer to a ScheduleTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS of
+An answer to a ScheduleTask or an OpenCLTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS of
 its module, with what stands in the function's own `claims`. Where an answer is data, a function returns it.
 """
 
@@ -23,6 +23,7 @@ import pytest
 from coursework import checking, definition, feedback, limited
 from coursework.answer import Local
 from coursework.kinds.data import DataTask
+from coursework.kinds.opencl import OpenCLTask
 from coursework.kinds.prediction import PredictionTask
 from coursework.kinds.schedule import ScheduleTask
 
@@ -53,6 +54,7 @@ def local(task, answer):
     if isinstance(task, ScheduleTask):
         return Local(answer())
     function = getattr(answer, "py_func", answer)
+    answer = answer() if isinstance(task, OpenCLTask) else answer  # a text
     return Local(
         answer, claims=function.__globals__["CLAIMS"] | getattr(function, "claims", {}) if task.claims else None
     )

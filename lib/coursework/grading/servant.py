@@ -54,6 +54,9 @@ def carry_out(request, namespace):
     arguments = tuple(request["arguments"])
     if operation == "xray":
         return answer.xray(_size(request["grid"]), _size(request["block"]), arguments, request["require"])
+    if operation == "opencl":
+        sizes = _size(request["grid"]), _size(request["block"])
+        return answer.opencl(request["kernel"], *sizes, arguments, request["require"])
     if operation == "watch":
         return answer.watch(arguments, *(request[k] for k in ("threads", "schedule", "chunk", "wanted", "outside")))
     if operation == "compiled_call":

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2]  # the folder that our packages lie in
-PACKAGES = ("dlkernels", "simt", "training", "workers", "cpulab", "coursework")
+PACKAGES = ("dlkernels", "simt", "training", "workers", "opencl", "cpulab", "coursework")
 SCRATCH = 64 << 20  # bytes of /tmp, and of /dev/shm
 
 

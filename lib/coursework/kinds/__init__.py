@@ -2,6 +2,7 @@
 words.
 
 kernel.py      a CUDA kernel; run in the executor, traffic counted by the x-ray
+opencl.py      the same for a kernel in OpenCL C, which is a text
 mend.py        a kernel that is handed out, broken or not: what is wrong with it, and the kernel mended
 compiled.py    a numba function of arrays that writes into its last argument; temporaries counted
 parallel.py    a numba function with prange: as compiled.py, and every access of its loop watched
@@ -12,9 +13,10 @@ schedule.py    the steps of threads, chosen one by one, so that a given program 
 measured.py    a numba function whose flops and bytes are counted and claimed, and its point on the roofline
 prediction.py  numbers the student predicts; the truth is computed, never typed
 counterexample.py  an input on which a shown program fails; another task says what right is
+commands.py    commands in a queue: for which events each waits; an order that goes wrong is found
 detective.py   a verdict on each of several programs; the truth is found by running them
 arrays.py      common to the first three: an output array compared with a specification
-data.py        common to the last two: an answer that is a dict of numbers, lists and words
+data.py        common to the last three: an answer that is a dict of numbers, lists and words
 
 A new kind is a new file with a subclass of `definition.Task`; nothing else has to know it.
 """

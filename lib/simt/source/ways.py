@@ -1,8 +1,9 @@
 """Which branch, loop or `return` of a function leads threads past a place in it, as far as the source says it."""
 
 import ast
-import linecache
 from dataclasses import dataclass
+
+from .tree import parsed
 
 OWN = ("threadIdx", "grid", "laneid")  # what is another value for each thread of a block
 LOOPS = ast.For | ast.AsyncFor | ast.While
@@ -51,9 +52,8 @@ def return_before(site, line=0):
 
 
 def _function(site):
-    try:
-        module = ast.parse("".join(linecache.getlines(site.file)))
-    except (SyntaxError, ValueError):
+    module = parsed(site.file)
+    if module is None:
         return None
     named = [n for n in ast.walk(module) if isinstance(n, ast.FunctionDef) and n.name == site.function]
     return next((n for n in named if n.lineno <= site.line <= n.end_lineno), None)

@@ -1,0 +1,80 @@
+"""16-bins: A kernel of numba.cuda in OpenCL C."""
+
+import numpy as np
+
+from ...definition import Case, Section
+from ...kinds.arrays import Suspect
+from ...kinds.opencl import OpenCLTask
+from .shared import FIRST, whole_numbers
+
+BINS, WIDTH, LOCAL = 16, 8, 64
+
+
+def counted(values, counts, n):
+    return np.bincount((values // WIDTH) % BINS, minlength=BINS)
+
+
+def bins_case(name, n, groups, low=-200, high=200):
+    return Case(
+        f"{name}: {n} numbers, {groups} work-group{'s' if groups > 1 else ''}",
+        lambda rng: (whole_numbers(rng, n, low, high), np.zeros(BINS, np.int32), n),
+        grid=groups,
+        block=LOCAL,
+    )
+
+
+BINS_TASK = OpenCLTask(
+    id="16-bins",
+    section=Section("16", "16_opencl", "Term by term"),
+    kernel="bins",
+    tell_first=FIRST,
+    title="A kernel of numba.cuda in OpenCL C",
+    objective="Translate a kernel by hand, with what C does differently: division, types, addresses",
+    points=3,
+    minutes=18,
+    spec=counted,
+    out=1,
+    rtol=0,
+    atol=0,
+    cases=(
+        bins_case("positive", 100, 1, 0, 200),
+        bins_case("below zero, too", 64, 1),
+        bins_case("two work-groups, several rounds", 300, 2),
+        bins_case("fewer numbers than work-items", 5, 1),
+    ),
+    suspects=(
+        Suspect(
+            lambda values, counts, n: np.bincount(np.abs(np.fix(values / WIDTH).astype(int)) % BINS, minlength=BINS),
+            "Numbers below zero went into the bin of their positive counterpart.",
+        ),
+        Suspect(
+            lambda values, counts, n: np.bincount(np.fix(values / WIDTH).astype(int) % BINS, minlength=BINS),
+            "-3 / 8 is 0 in C, which rounds towards zero; Python's -3 // 8 is -1. The shift -3 >> 3 rounds down, as // does.",
+        ),
+        Suspect(
+            lambda values, counts, n: np.bincount((values[:LOCAL] // WIDTH) % BINS, minlength=BINS),
+            "Only the first numbers were counted. A work-item goes on: in steps of all work-items of the NDRange.",
+        ),
+        Suspect(lambda values, counts, n: np.bincount(values % BINS, minlength=BINS), "A bin is 8 numbers wide."),
+    ),
+    advice={
+        "negative-index": (
+            "C's / and % round towards zero: -20 / 8 % 16 is -2, and Python's -20 // 8 % 16 is 13. Which operators on whole numbers do the same in "
+            "both for 8 and 16, which are powers of two?"
+        ),
+        "race": (
+            "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an address. Or a barrier is "
+            "missing: cuda.syncthreads() stands twice in the kernel."
+        ),
+        "atomic-against-plain": "Some add atomically while one stores plainly. A barrier stands between the zeros and the counting.",
+        "uninitialised-shared": "Local memory holds anything at the start. Who sets the 16 counts to 0, and what comes behind it?",
+        "wrong-value": "Count by hand for one number below zero: into which bin does Python put -3? And your kernel?",
+    },
+    hints=(
+        "Line by line: what is cuda.grid(1), cuda.gridsize(1), cuda.shared.array, cuda.syncthreads, cuda.atomic.add in OpenCL C? And values.size?",
+        "atomic_add takes an address: &own[k]. And -3 // 8 is -1 in Python, where -3 / 8 is 0 in C: for powers of two, `>> 3` and `& 15` do what "
+        "`// 8` and `% 16` do in Python.",
+        "__local int own[16]; zeros by the first 16 work-items; barrier; for (int i = get_global_id(0); i < n; i += get_global_size(0)); barrier; the "
+        "first 16 add what they have to counts.",
+    ),
+)
