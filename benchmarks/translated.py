@@ -1,0 +1,237 @@
+"""Every GPU kernel of the library in OpenCL C: which translate, which PoCL builds, and which compute the same.
+
+    python benchmarks/run.py translated          recorded in results/translated.json
+
+The launches of each rung are caught (gallery.py's calls). Each runs twice from the same memory, translated in OpenCL
+and on the engine of `simt`; afterwards all arrays must agree, whole numbers to the bit, floats to a few roundings. A
+rung has one outcome: that of its worst launch. "refused": what the translator says, with line. A device that crashes
+or hangs takes a process with it, not the record.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import re
+import time
+from collections import Counter
+
+import numpy as np
+
+OUTCOMES = ("agrees", "differs", "not built", "stopped", "refused")  # the later, the worse
+LIMIT = 90  # seconds for all launches of a rung
+RELATIVE, ABSOLUTE = 2e-4, 2e-5
+
+
+def benchmark(quick=False, kept=None):
+    import stale
+
+    rungs, before = names(), stale.known(kept["rows"], lambda row: row["name"]) if kept else {}
+    rows = []
+    with Workers() as workers:
+        for name, made in rungs[:: 40 if quick else 1]:
+            row = kept and stale.again(name, made, before)
+            rows.append(row or workers.look(name) | {"made_of": made})
+            print(f"{name:<42}{rows[-1]['outcome']:<10}{rows[-1].get('why', '')[:90]}", flush=True)
+    return {"device": workers.device, "rows": rows, **counted(rows)}
+
+
+def counted(rows):
+    kernels = [launch for row in rows for launch in row["kernels"]]
+    return {
+        "rungs": dict(Counter(row["outcome"] for row in rows)),
+        "kernels": dict(Counter(kernel["outcome"] for kernel in kernels)),
+        "reasons": dict(Counter(row["reason"] for row in rows if row["outcome"] == "refused").most_common()),
+    }
+
+
+def names():
+    """[(name of a GPU rung, what it is made of)]."""
+    import gallery
+    import stale
+
+    return [
+        (rung.name, stale.made_of(rung.function, *(kernel for kernel, _ in rung.kernels))) for rung in gallery.rungs()
+    ]
+
+
+# ---- a process of its own --------------------------------------------------------------------------------------------
+
+
+class Workers:
+    """A process at a time, replaced when it dies or takes too long."""
+
+    def __init__(self):
+        self.process, self.device = None, ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
+
+    def look(self, name):
+        if self.process is None:
+            self._start()
+        started = time.monotonic()
+        self.here.send(name)
+        done = []
+        while True:
+            left = LIMIT - (time.monotonic() - started)
+            try:
+                if left <= 0 or not self.here.poll(left):
+                    why = f"no end within {LIMIT} s"
+                    break
+                answer = self.here.recv()
+            except (EOFError, OSError):
+                self.process.join(5)
+                why = f"the process died (exit code {self.process.exitcode})"
+                break
+            if answer is None:
+                return row_of(name, done)
+            if "kernel" in answer:
+                done.append(answer)
+        self._stop()
+        kernel = {"kernel": "?", "outcome": "stopped", "why": why, "reason": why}
+        return row_of(name, [*(k for k in done if k["outcome"] != "under way"), kernel | _under_way(done)])
+
+    def _start(self):
+        context = multiprocessing.get_context("spawn")
+        self.here, there = context.Pipe()
+        self.process = context.Process(target=work, args=(there,), daemon=True)
+        self.process.start()
+        there.close()
+        self.device = self.here.recv()
+
+    def _stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.join(10)
+            self.here.close()
+            self.process = None
+
+
+def _under_way(done):
+    return {"kernel": done[-1]["kernel"]} if done and done[-1]["outcome"] == "under way" else {}
+
+
+def row_of(name, kernels):
+    """The row of a rung: its kernels, each with its worst launch."""
+    by_name = {}
+    for one in kernels:
+        if one["outcome"] == "under way":
+            continue
+        known = by_name.get(one["kernel"])
+        if known is None or OUTCOMES.index(one["outcome"]) > OUTCOMES.index(known["outcome"]):
+            by_name[one["kernel"]] = one
+    kernels = list(by_name.values())
+    worst = max(kernels, key=lambda k: OUTCOMES.index(k["outcome"]), default={"outcome": "agrees"})
+    more = {key: worst[key] for key in ("why", "reason") if key in worst}
+    return {"name": name, "outcome": worst["outcome"], **more, "kernels": kernels}
+
+
+def work(there):
+    os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "2")
+    import gallery
+
+    from opencl.translate_launch import _device
+
+    _, context, _ = _device()
+    device = context.devices[0]
+    there.send(f"{device.platform.version.strip()}; {device.name}")
+    rungs = {rung.name: rung for rung in gallery.rungs()}
+    while True:
+        rung = rungs[there.recv()]
+        calls = [gallery.arguments(rung, shape, seed) for shape, seed in gallery.calls(rung)]
+        with np.errstate(all="ignore"), compared(there.send):
+            for arguments in calls:
+                with contextlib.suppress(Refusal):
+                    rung(*arguments)
+        there.send(None)
+
+
+class Refusal(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def compared(tell):
+    """Every launch inside also runs translated, and its row is told."""
+    import simt.dispatcher
+
+    start = simt.dispatcher.start
+
+    def watched(kernel, grid, block, arguments, shared_bytes):
+        tell({"kernel": kernel.py_func.__name__, "outcome": "under way"})
+        copies = tuple(map(copied, arguments))
+        found = outcome(kernel, grid, block, copies, shared_bytes)
+        start(kernel, grid, block, arguments, shared_bytes)
+        if found["outcome"] == "agrees":
+            found |= agreement(arguments, copies)
+        tell({"kernel": kernel.py_func.__name__, **found})
+
+    simt.dispatcher.start = watched
+    try:
+        yield
+    finally:
+        simt.dispatcher.start = start
+
+
+def copied(argument):
+    """A device array as a host array with the same layout; arrays that share memory are not among the examples."""
+    if isinstance(argument, tuple):
+        return tuple(map(copied, argument))
+    if not hasattr(argument, "copy_to_host"):
+        return argument
+    return argument._data.copy(order="K") if hasattr(argument, "_data") else argument.copy_to_host()
+
+
+def outcome(kernel, grid, block, copies, shared_bytes):
+    """The outcome of one launch in OpenCL, as far as it does not depend on its results."""
+    from opencl.translate import Refused, translate
+    from opencl.translate_launch import run
+
+    try:
+        lines = len(translate(kernel, block, copies).source.splitlines())
+    except Refused as refused:
+        what = refused.what.split(":")[0].split(", which")[0]
+        return {"outcome": "refused", "why": f"line {refused.line}: {refused.what}", "reason": reason_of(what)}
+    try:
+        run(kernel, grid, block, copies, shared_bytes)
+    except Exception as error:
+        said = [line.strip() for line in str(error).splitlines() if "error" in line] or [str(error)[:200]]
+        return {"outcome": "not built", "why": said[0][:200], "reason": "PoCL does not build it"}
+    return {"outcome": "agrees", "lines": lines}
+
+
+def reason_of(what):
+    """What a refusal is about, without names and numbers."""
+    return re.sub(r"'[^']*'|`[^`]*`|\d+", "...", what)
+
+
+def agreement(arguments, copies):
+    """Whether the arrays of two runs agree, and where they do not."""
+    for k, (argument, copy) in enumerate(zip(arguments, copies, strict=True)):
+        if isinstance(argument, tuple):
+            found = agreement(argument, copy)
+            if found:
+                return found
+        elif hasattr(argument, "copy_to_host"):
+            expected, got = argument.copy_to_host(), copy
+            if not close(expected, got):
+                place = np.argwhere(~_same(expected, got))[0].tolist()
+                wrong = f"argument {k} at {place}: {expected[tuple(place)]} expected, {got[tuple(place)]} came"
+                return {"outcome": "differs", "why": wrong, "reason": "differs"}
+    return {}
+
+
+def close(expected, got):
+    return bool(_same(expected, got).all())
+
+
+def _same(expected, got):
+    if expected.dtype.kind not in "fc":
+        return np.asarray(expected == got)
+    expected, got = expected.astype(np.float64), got.astype(np.float64)
+    finite = np.abs(expected[np.isfinite(expected)])
+    size = finite.max() if finite.size else 0
+    return np.isclose(expected, got, RELATIVE, ABSOLUTE * min(size, 1e30), equal_nan=True)
