@@ -8,7 +8,7 @@ What stands in the way is a `Refused`, with its line and what to write instead. 
 
 ``translate_values.py``       a value on its way: text, type, interval       ``translate_places.py``  where C declares
 ``translate_expressions.py``  operators, comparisons, choices                ``translate_calls.py``   functions
-``translate_arrays.py``       elements, views, vectors, __local arrays       ``translate_statements.py``  branches, loops
+``translate_arrays.py``       elements, views, vectors, own arrays           ``translate_statements.py``  statements
 ``translate_warps.py``        barriers, shuffles and votes                   ``translate_together.py``  guards
 ``translate_function.py``     one function                                   ``translate_program.py``  all of them
 ``translate_helpers.py``      what Python means, written in C                ``translate_launch.py``  running it
@@ -25,7 +25,7 @@ from simt.kernel import kernel_of
 from simt.limits import dimensions
 
 from .translate_errors import Refused
-from .translate_program import Program, Function
+from .translate_program import Function, Program
 from .translate_values import LARGEST, NAMES, ArrayValue, Several, literal, number
 
 
@@ -34,8 +34,8 @@ class Translated:
     """A kernel in OpenCL C.
 
     name: of the kernel. source: all of the text. parameters: of the kernel, in order: (declaration, name, path of the
-    argument, what of it, axis). block: the work-group for which it was translated. dynamic: whether the last parameter is
-    the dynamic __local memory. doubles: whether it computes in float64, which some GPUs cannot.
+    argument, what of it, axis). block: the work-group for which it was translated. dynamic: whether the last
+    parameter is the dynamic __local memory. doubles: whether it computes in float64, which some GPUs cannot.
     """
 
     name: str

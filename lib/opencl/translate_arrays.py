@@ -1,4 +1,4 @@
-"""Arrays in OpenCL C: where an element lies, views, vectors of neighbours, and the arrays of a block and of a thread."""
+"""Arrays in OpenCL C: where an element lies, views, vectors of neighbours, arrays of a block or thread."""
 
 import ast
 
@@ -256,7 +256,9 @@ class Arrays:
             return ArrayValue(f"((__local {kind} *)dynamic)", dtype, "__local", (extent,))
         extents = "".join(f"[{size}]" for size in sizes)
         if space == "__local":
-            name = self.program.shared(self, id(node), name, f"__local {kind} {{}}{extents} __attribute__((aligned(16)));")
+            name = self.program.shared(
+                self, id(node), name, f"__local {kind} {{}}{extents} __attribute__((aligned(16)));"
+            )
         else:
             self.own_arrays[id(node)] = f"{kind} {name}{extents};"
         return ArrayValue(name, dtype, space, tuple(map(literal, sizes)), fixed=True)

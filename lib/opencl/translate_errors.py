@@ -8,4 +8,6 @@ class Refused(KernelError):
 
     def __init__(self, what, *, site=None, kernel=""):
         self.what = what
-        super().__init__(f"OpenCL C has no way to say this, or the translator knows none: {what}", site=site, kernel=kernel)
+        super().__init__(
+            f"OpenCL C has no way to say this, or the translator knows none: {what}", site=site, kernel=kernel
+        )

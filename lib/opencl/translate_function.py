@@ -9,28 +9,22 @@ from simt.source.syntax import local_names, stored_names
 
 from .translate_arrays import Arrays
 from .translate_calls import Calls
+from .translate_choices import Choices
+from .translate_cuda import Cuda
 from .translate_errors import Refused
 from .translate_expressions import Expressions
+from .translate_loops import Loops
 from .translate_places import Places, comments_of
 from .translate_statements import Statements
 from .translate_together import Together
-from .translate_values import (
-    LARGEST,
-    NAMES,
-    NOTHING,
-    STORED,
-    ArrayValue,
-    Several,
-    Value,
-    converted,
-    number,
-)
+from .translate_values import LARGEST, NAMES, NOTHING, STORED, ArrayValue, Several, Value, converted, number
+from .translate_variables import Variables
 from .translate_warps import Warps
 
 MOST_PASSES = 8
 
 
-class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
+class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cuda, Choices, Expressions):
     """A function on its way to C. It is gone through until the types of its variables are settled.
 
     arguments: parameter -> Value, ArrayValue, Several, or what is known. guarded: whether the first parameter says
@@ -47,7 +41,7 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
         self.variants, self.small, self.returned = {}, set(), []
         self.needs_guards = with_guard
         self.left_apart, self.base_guard = False, False
-        stores = [n for n in _stores(self.node)]
+        stores = list(_stores(self.node))
         self.store_counts = {n: stores.count(n) for n in set(stores)}
         self.places = Places(self.node.body, local_names(self.node) - set(self.source.parameters))
         self.hidden, self.result = set(), None
@@ -76,7 +70,9 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
         self.breaks, self.continues, self.loop_guards, self.returned = [], [], [], []
         self.divergent, self.loop_divergence, self.simple = bool(self.under), [True, False], True
         self.said, self.left_apart = set(), False
-        self.taken = {self.program.allowed(n) for n in self.source.locals} | self.program.taken | {"exchange", "dynamic", "on"}
+        self.taken = (
+            {self.program.allowed(n) for n in self.source.locals} | self.program.taken | {"exchange", "dynamic", "on"}
+        )
         self.fixed_names, self.arguments = set(), {}
         if self.base_guard:
             self.top["alive"] = f"bool alive = {'on' if self.with_guard else 'true'};"
@@ -88,7 +84,9 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
             read = self.reads.get(name) or self.stores[name]
             own = self.arguments.get(name)
             first = [own.type] if own is not None and own.type in read else []
-            self.variants[name] = first + sorted(set(read) - set(first), key=lambda t: (-t.bitwidth if hasattr(t, "bitwidth") else 0, str(t)))
+            self.variants[name] = first + sorted(
+                set(read) - set(first), key=lambda t: (-t.bitwidth if hasattr(t, "bitwidth") else 0, str(t))
+            )
         self.small = {
             name for name, (low, high) in self.ranges.items()
             if name not in self.arguments and -LARGEST <= low and high <= LARGEST
@@ -158,8 +156,8 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
         meets = self.program.function_meets(self.source, node)
         if meets and self.divergent and self.under is None:
             self.refuse(
-                node, f"a call of {python_function.__name__}, which has a barrier or shuffle inside, in an expression where "
-                "threads part ways: take it out of the expression"
+                node, f"a call of {python_function.__name__}, which has a barrier or shuffle inside, in an expression "
+                "where threads part ways: take it out of the expression"
             )  # fmt: skip
         if meets:
             values = {name: self.argument_kept(v) if isinstance(v, Value | ArrayValue | Several) else v
@@ -187,7 +185,7 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
                 for k, (kind, r) in enumerate(zip(callee.result, callee.result_ranges, strict=True))
             ))  # fmt: skip
         low, high = callee.result_ranges[0]
-        if (meets and (self.under is not None or not self.simple)):
+        if meets and (self.under is not None or not self.simple):
             name = self.fresh("result")
             self._called(name, c_type, text, meets)
             text = name
@@ -241,10 +239,14 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
 
     def text(self):
         declared = [p[0] for p in self.used_parameters()]
-        declared += [self.program.hidden_declaration(h) for h in sorted(self.hidden, key=str)] if not self.is_kernel else []
+        declared += (
+            [self.program.hidden_declaration(h) for h in sorted(self.hidden, key=str)] if not self.is_kernel else []
+        )
         if self.is_kernel and "dynamic" in self.hidden:
             declared.append("__local char *dynamic")
-        body = [*self._docstring(), *self.program.kernel_declarations(self)] if self.is_kernel else list(self._docstring())
+        body = (
+            [*self._docstring(), *self.program.kernel_declarations(self)] if self.is_kernel else list(self._docstring())
+        )
         body += list(self.own_arrays.values()) + list(self.top.values())
         if self.guarded:
             body += [f"{self.c_type(n, k)} {self.c_name(n, k)};" for n in sorted(self.variants)
@@ -275,7 +277,9 @@ class Function(Statements, Together, Warps, Arrays, Calls, Expressions):
         return "\n".join([*lines, *_rendered(body, 1), "}"])
 
     def under_result(self):
-        return self.result is not None and bool(self.guards or self.base_guard or self.with_guard or self._assigns_result())
+        return self.result is not None and bool(
+            self.guards or self.base_guard or self.with_guard or self._assigns_result()
+        )
 
     def _assigns_result(self):
         return any(line.startswith("result = ") for line in _flat(self.out))

@@ -46,7 +46,9 @@ def _float_division(kind):
 def _shifts(kind):
     unsigned = _WHOLE.get(kind, kind)
     bits = 64
-    right = f"b >= 0 && b < {bits} ? a >> b : a < 0 ? -1 : 0" if kind == "long" else f"b >= 0 && b < {bits} ? a >> b : 0"
+    right = (
+        f"b >= 0 && b < {bits} ? a >> b : a < 0 ? -1 : 0" if kind == "long" else f"b >= 0 && b < {bits} ? a >> b : 0"
+    )
     return {
         f"shift_left_{kind}": f"""// a << b by any amount: what leaves the word is gone
 {kind} shift_left_{kind}({kind} a, long b) {{ return b >= 0 && b < {bits} ? ({kind})(({unsigned})a << b) : 0; }}""",
@@ -103,7 +105,7 @@ for _kind in ("uint", "ulong"):
     }
 
 
-# ---- atomics that OpenCL has no function for: compare and exchange until nobody came between ---------------------------
+# ---- atomics that OpenCL has no function for: compare and exchange until nobody came between ------------------------
 
 _BITS = {"float": "uint", "double": "ulong", "int": "uint", "uint": "uint", "long": "ulong", "ulong": "ulong"}
 _NEW = {
@@ -131,16 +133,6 @@ def atomic_by_exchange(operation, kind, space):
     return as_{kind}(before);
 }}"""
     return name, text
-
-
-# ---- what a warp does together, by way of __local memory ---------------------------------------------------------------
-
-_WARP = {
-    "shfl_sync": "src_lane & 31",
-    "shfl_up_sync": "lane < other ? lane : lane - other",
-    "shfl_down_sync": "lane + other > 31 ? lane : lane + other",
-    "shfl_xor_sync": "(lane ^ other) & 31",
-}
 
 
 def used_in(text, texts):

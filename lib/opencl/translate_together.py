@@ -7,10 +7,10 @@ by all, and only those whose guard is true take part. A loop goes on while any o
 
 import ast
 
-from simt.source.names import DeviceName
-from simt.source.known import as_called
-from simt.source.function import Source
 from simt.intrinsics import stand_ins
+from simt.source.function import Source
+from simt.source.known import as_called
+from simt.source.names import DeviceName
 
 from .translate_values import NAMES, NOTHING, Several, Value, converted, literal, number
 
@@ -123,13 +123,20 @@ class Together:
         """``if i >= n: return`` before a barrier: the rest becomes its ``else``. Whether that was so."""
         if not (isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], ast.Return)):
             return False
-        if node.body[-1].value is not None or self.under is not None or not self.all_meet(rest) or self.all_meet(node.body):
+        if (
+            node.body[-1].value is not None
+            or self.under is not None
+            or not self.all_meet(rest)
+            or self.all_meet(node.body)
+        ):
             return False
         if self._seems_uniform(node.test) and not self.divergent:
             return False
         if self.depth_of_loops():
             return False
-        turned = ast.copy_location(ast.If(node.test, node.body[:-1] or [ast.copy_location(ast.Pass(), node)], rest), node)
+        turned = ast.copy_location(
+            ast.If(node.test, node.body[:-1] or [ast.copy_location(ast.Pass(), node)], rest), node
+        )
         self.program.keep(turned)
         self.at = turned
         self.on_If(turned)
@@ -158,7 +165,8 @@ class Together:
             self.refuse(node, "an `else` of a loop")
         is_for = isinstance(node, ast.For)
         if is_for and not self.is_range(node):
-            self.refuse(node, "a loop over a tuple or array with a barrier or shuffle inside, for some threads only")
+            self.for_each(node)
+            return
         if is_for and self.under is not None and not any(self._leaves(s) for s in node.body):
             given, _ = self.apart(lambda: self.range_of(node))
             if all(v.uniform for v in given):
@@ -210,7 +218,7 @@ class Together:
         self.under, self.divergent = outer, divergent
 
     def _counter(self, node, outer):
-        """((the loop's variable, its test), the statements that step on) of a ``for`` that is written as a ``while``."""
+        """((the loop's variable, its test), the statements that step on) of a ``for`` written as a ``while``."""
         given, lines = self.apart(lambda: self.range_of(node))
         kinds = [v.type for v in given]
         kind = self.typed(node, range, *(kinds if len(node.iter.args) > 1 else kinds[1:2]))[1].dtype

@@ -55,7 +55,7 @@ class Warps:
         return value if isinstance(value.type, types.Boolean) else converted(value, types.boolean)
 
     def _shuffle(self, node, path, nodes):
-        mask, given, other = list(nodes.values())
+        _, given, other = nodes.values()
         value = self.number_of(given)
         if value.type not in _SHUFFLED:
             self.refuse(node, f"a shuffle of {value.type}")
@@ -112,7 +112,8 @@ def _exchange(kind):
     }
     lanes = {
         "shuffle": "other & 31", "shuffle_up": "lane_id() < other ? lane_id() : lane_id() - other",
-        "shuffle_down": "lane_id() + other > 31 ? lane_id() : lane_id() + other", "shuffle_xor": "(lane_id() ^ other) & 31",
+        "shuffle_down": "lane_id() + other > 31 ? lane_id() : lane_id() + other",
+        "shuffle_xor": "(lane_id() ^ other) & 31",
     }  # fmt: skip
     for name, lane in lanes.items():
         head = f"{kind} {name}_{kind}({kind} x, int other, __local ulong *exchange)"
