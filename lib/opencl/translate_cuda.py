@@ -4,6 +4,8 @@ import ast
 
 from numba.core import types
 
+from simt.typed.device_names import TYPES
+
 from .translate_values import LARGEST, NAMES, NOTHING, SUM, UNARY, ArrayValue, Several, converted, literal, number
 
 
@@ -51,7 +53,7 @@ class Cuda:
             return number("(1u << lane_id()) - 1", types.uint32, uniform=False, binds=SUM)
         values = [self.number_of(n) for n in self.source.bind(node, called)]
         uniform = all(v.uniform for v in values)
-        kinds, result = self.typed(node, called, *(v.type for v in values))
+        kinds, result = self.typed(node, TYPES[called], *(v.type for v in values))
         if path == "selp":
             return self.choice(node, values[0], values[1], values[2])
         given = [converted(v, k) for v, k in zip(values, kinds, strict=True)]

@@ -152,6 +152,8 @@ def converted(value, kind, implicit=False):
     if value.constant is not None and not isinstance(kind, types.Boolean) and _keeps(value, kind):
         if isinstance(kind, types.Float) or value.is_whole:
             made = replace(literal(value.constant, kind), uniform=value.uniform)
+            if isinstance(kind, types.Float) and made.in_c != kind and not implicit:  # NAN is a float
+                made = replace(made, text=f"({NAMES[kind]}){made.text}", made=None, binds=UNARY)
             return made if not implicit or not value.text.isidentifier() else replace(result, text=value.text)
     if have == want or (NAMES[have] == NAMES[want] and want != types.float16):
         return replace(result, text=value.text, binds=value.binds)

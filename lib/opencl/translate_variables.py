@@ -54,7 +54,8 @@ class Variables:
         self.stores.setdefault(name, set()).add(value.type)
         if len(kinds) > 1:
             value = self.once(value)
-        declares = statement is not None and (id(statement), name) in self.places.inline and not self.guarded
+        own = self.places.inline | self.places.in_head
+        declares = statement is not None and (id(statement), name) in own and not self.guarded
         for kind in kinds:
             narrow = self.narrow(name, kind)
             given = _without_cast(value, narrow or kind)

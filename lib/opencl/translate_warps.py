@@ -5,7 +5,7 @@ import ast
 
 from numba.core import types
 
-from .translate_values import LARGEST, NAMES, NOTHING, Several, converted, literal, number
+from .translate_values import ATOM, LARGEST, NAMES, NOTHING, UNARY, Several, converted, literal, number
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
 _VOTES = {"ballot_sync": "ballot", "any_sync": "any_of_warp", "all_sync": "all_of_warp", "eq_sync": "same_of_warp"}
@@ -39,8 +39,8 @@ class Warps:
             value = self.argument_kept(self.number_of(nodes["value"]))
             bits = _bits_of(value)
             if path == "match_any_sync":
-                return self._met(f"match_any({on}, {bits}, exchange)", types.uint32, types.int32)
-            mask = self._met(f"match_all({on}, {bits}, exchange)", types.uint32, types.int32)
+                return self._met(f"(int)match_any({on}, {bits}, exchange)", types.int32, types.int32, UNARY)
+            mask = self._met(f"(int)match_all({on}, {bits}, exchange)", types.int32, types.int32, UNARY)
             return Several((mask, number(f"{mask.text} != 0", types.boolean, 0, 1, uniform=False, binds=7)))
         predicate = self.argument_kept(self._truth_of(nodes["predicate"]))
         if path in _COUNTS:
@@ -48,7 +48,8 @@ class Warps:
             found = self._met(text, types.int32, types.int32)
             return number(found.text, types.int32, 0, 1024 if path == "syncthreads_count" else 1, uniform=True)
         kind = types.int32 if path == "ballot_sync" else types.boolean
-        return self._met(f"{_VOTES[path]}({on}, {predicate.text}, exchange)", kind, kind)
+        cast = "(int)" if path == "ballot_sync" else ""
+        return self._met(f"{cast}{_VOTES[path]}({on}, {predicate.text}, exchange)", kind, kind, UNARY)
 
     def _truth_of(self, node):
         value = self.number_of(node)
@@ -66,10 +67,10 @@ class Warps:
         text = f"{_SHUFFLES[path]}_{NAMES[kind]}({value.text}, {lane}, exchange)"
         return self._met(text, kind, kind)
 
-    def _met(self, text, kind, type_):
+    def _met(self, text, kind, type_, binds=ATOM):
         """The result of what threads do together, as a variable."""
         if self.under is None and self.simple:
-            return number(text, type_, uniform=False)
+            return number(text, type_, uniform=False, binds=binds)
         name = self.fresh("met")
         if self.under is None:
             self.emit(f"const {NAMES[kind]} {name} = {text};")
