@@ -1,19 +1,20 @@
-"""Every GPU kernel of the library in OpenCL C: which translate, which PoCL builds, and which compute the same.
+"""Every GPU kernel of the library and of the course in OpenCL C: which translate, build, and compute the same.
 
     python benchmarks/run.py translated          recorded in results/translated.json
 
-The launches of each rung are caught (gallery.py's calls). Each runs twice from the same memory, translated in OpenCL
-and on the engine of `simt`; afterwards all arrays must agree, whole numbers to the bit, floats to a few roundings. A
-rung has one outcome: that of its worst launch. "refused": what the translator says, with line. A device that crashes
-or hangs takes a process with it, not the record.
+The launches of each rung are caught (gallery.py's calls), and those of a task's right answer are its cases. Each runs
+twice from the same memory, translated in OpenCL and on an engine of `simt`; afterwards all arrays must agree, whole
+numbers to the bit, floats to a few roundings. A rung has one outcome: that of its worst launch. "refused": what the
+translator says, with line. A device that crashes or hangs takes a process with it, not the record.
 """
 
-import contextlib
+import functools
 import multiprocessing
-import os
 import re
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 
@@ -25,23 +26,27 @@ RELATIVE, ABSOLUTE = 2e-4, 2e-5
 def benchmark(quick=False, kept=None):
     import stale
 
-    rungs, before = names(), stale.known(kept["rows"], lambda row: row["name"]) if kept else {}
-    rows = []
+    asked = [*names(), *tasks()][:: 40 if quick else 1]
+    before, rows = stale.known(kept["rows"], lambda row: row["name"]) if kept else {}, []
     with Workers() as workers:
-        for name, made in rungs[:: 40 if quick else 1]:
-            row = kept and stale.again(name, made, before)
-            rows.append(row or workers.look(name) | {"made_of": made})
+        for name, made in asked:
+            rows.append((kept and stale.again(name, made, before)) or workers.look(name) | {"made_of": made})
             print(f"{name:<42}{rows[-1]['outcome']:<10}{rows[-1].get('why', '')[:90]}", flush=True)
-    return {"device": workers.device, "rows": rows, **counted(rows)}
+        device = workers.device or kept["device"]
+    return result(device, rows)
 
 
-def counted(rows):
-    kernels = [launch for row in rows for launch in row["kernels"]]
-    return {
-        "rungs": dict(Counter(row["outcome"] for row in rows)),
-        "kernels": dict(Counter(kernel["outcome"] for kernel in kernels)),
-        "reasons": dict(Counter(row["reason"] for row in rows if row["outcome"] == "refused").most_common()),
-    }
+def result(device, rows):
+    """The record: its rows, and how many rungs, answers and kernels have which outcome."""
+    kernels = [kernel for row in rows for kernel in row["kernels"]]
+    of = {"rungs": [r for r in rows if not r["name"].startswith(TASK)],
+          "answers": [r for r in rows if r["name"].startswith(TASK)], "kernels": kernels}  # fmt: skip
+    counts = {what: dict(Counter(row["outcome"] for row in some).most_common()) for what, some in of.items()}
+    reasons = Counter(row["reason"] for row in rows if row["outcome"] != "agrees")
+    return {"device": device, "rows": rows, "counts": counts, "reasons": dict(reasons.most_common())}
+
+
+TASK = "task "  # before the id of a task, in a row's name
 
 
 def names():
@@ -52,6 +57,18 @@ def names():
     return [
         (rung.name, stale.made_of(rung.function, *(kernel for kernel, _ in rung.kernels))) for rung in gallery.rungs()
     ]
+
+
+def tasks():
+    """[(TASK + id of a task whose answer is a kernel, what the translator is made of)]."""
+    import stale
+
+    from coursework import definition
+    from coursework.kinds.kernel import KernelTask
+    from opencl import translate
+
+    made = stale.made_of(translate.translate)
+    return [(TASK + task.id, made) for task in definition.everything() if isinstance(task, KernelTask)]
 
 
 # ---- a process of its own --------------------------------------------------------------------------------------------
@@ -130,59 +147,79 @@ def row_of(name, kernels):
 
 
 def work(there):
-    os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", "2")
     import gallery
 
     from opencl.translate_launch import _device
 
-    _, context, _ = _device()
-    device = context.devices[0]
+    device = _device()[1].devices[0]
     there.send(f"{device.platform.version.strip()}; {device.name}")
     rungs = {rung.name: rung for rung in gallery.rungs()}
     while True:
-        rung = rungs[there.recv()]
-        calls = [gallery.arguments(rung, shape, seed) for shape, seed in gallery.calls(rung)]
-        with np.errstate(all="ignore"), compared(there.send):
-            for arguments in calls:
-                with contextlib.suppress(Refusal):
-                    rung(*arguments)
+        name = there.recv()
+        with np.errstate(all="ignore"):
+            if name.startswith(TASK):
+                look_at_task(name.removeprefix(TASK), there.send)
+            else:
+                look_at_rung(rungs[name], there.send)
         there.send(None)
 
 
-class Refusal(Exception):
-    pass
+def look_at_rung(rung, tell):
+    """Its launches also run translated; a row of each is told."""
+    import gallery
 
-
-@contextlib.contextmanager
-def compared(tell):
-    """Every launch inside also runs translated, and its row is told."""
     import simt.dispatcher
 
     start = simt.dispatcher.start
-
-    def watched(kernel, grid, block, arguments, shared_bytes):
-        tell({"kernel": kernel.py_func.__name__, "outcome": "under way"})
-        copies = tuple(map(copied, arguments))
-        found = outcome(kernel, grid, block, copies, shared_bytes)
-        start(kernel, grid, block, arguments, shared_bytes)
-        if found["outcome"] == "agrees":
-            found |= agreement(arguments, copies)
-        tell({"kernel": kernel.py_func.__name__, **found})
-
-    simt.dispatcher.start = watched
+    simt.dispatcher.start = functools.partial(beside, start, tell)
     try:
-        yield
+        for shape, seed in gallery.calls(rung):
+            rung(*gallery.arguments(rung, shape, seed))
     finally:
         simt.dispatcher.start = start
 
 
+def look_at_task(name, tell):
+    """The right answer of a task on its cases."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    import masters
+
+    import simt
+    from coursework import definition
+    from coursework.checking import arguments_of
+    from simt.kernel import kernel_of
+
+    task = definition.find(name)
+    kernel = kernel_of(masters.answer(task).function)
+    for index, case in enumerate(task.cases):
+        arguments = arguments_of(case, task.seed, index)
+        beside(simt.run, tell, kernel, case.grid, case.block, arguments, 0)
+
+
+def beside(run, tell, kernel, grid, block, arguments, shared_bytes):
+    """A launch, by ``run`` and translated."""
+    tell({"kernel": kernel.py_func.__name__, "outcome": "under way"})
+    copies = tuple(map(copied, arguments))
+    found = outcome(kernel, grid, block, copies, shared_bytes)
+    run(kernel, grid, block, arguments, shared_bytes)
+    if found["outcome"] == "agrees":
+        found |= agreement(arguments, copies)
+    tell({"kernel": kernel.py_func.__name__, **found})
+
+
 def copied(argument):
-    """A device array as a host array with the same layout; arrays that share memory are not among the examples."""
+    """An argument of its own memory."""
+    from simt import cuda
+
     if isinstance(argument, tuple):
         return tuple(map(copied, argument))
-    if not hasattr(argument, "copy_to_host"):
-        return argument
-    return argument._data.copy(order="K") if hasattr(argument, "_data") else argument.copy_to_host()
+    if hasattr(argument, "copy_to_host"):
+        return cuda.to_device(argument.copy_to_host())
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def on_host(array):
+    return array.copy_to_host() if hasattr(array, "copy_to_host") else array
 
 
 def outcome(kernel, grid, block, copies, shared_bytes):
@@ -215,8 +252,8 @@ def agreement(arguments, copies):
             found = agreement(argument, copy)
             if found:
                 return found
-        elif hasattr(argument, "copy_to_host"):
-            expected, got = argument.copy_to_host(), copy
+        elif hasattr(argument, "copy_to_host") or isinstance(argument, np.ndarray):
+            expected, got = on_host(argument), on_host(copy)
             if not close(expected, got):
                 place = np.argwhere(~_same(expected, got))[0].tolist()
                 wrong = f"argument {k} at {place}: {expected[tuple(place)]} expected, {got[tuple(place)]} came"

@@ -94,8 +94,8 @@ def by_python(text, **names):
 
 
 @runs
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(st.lists(expressions(3), min_size=30, max_size=30), st.integers(-40, 40))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(st.lists(expressions(3), min_size=12, max_size=12), st.integers(-40, 40))
 def test_whole_numbers_are_pythons(texts, n):
     lines = "\n".join(f"    out[{k}, t] = {text}" for k, text in enumerate(texts))
     kernel = made(f"def kernel(x, y, n, out):\n    t = cuda.threadIdx.x\n    a, b = x[t], y[t]\n{lines}\n")
