@@ -11,6 +11,8 @@ translator says, with line. A device that crashes or hangs takes a process with 
 import functools
 import multiprocessing
 import re
+import shutil
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -33,7 +35,7 @@ def benchmark(quick=False, kept=None):
             rows.append((kept and stale.again(name, made, before)) or workers.look(name) | {"made_of": made})
             print(f"{name:<42}{rows[-1]['outcome']:<10}{rows[-1].get('why', '')[:90]}", flush=True)
         device = workers.device or kept["device"]
-    return result(device, rows)
+    return result(device, rows) | {"race": race()}
 
 
 def result(device, rows):
@@ -69,6 +71,35 @@ def tasks():
 
     made = stale.made_of(translate.translate)
     return [(TASK + task.id, made) for task in definition.everything() if isinstance(task, KernelTask)]
+
+
+# ---- a race, translated, under Oclgrind -----------------------------------------------------------------------------
+
+
+def race():
+    """What the x-ray says of a kernel without its barrier, and Oclgrind of its translation."""
+    import raced
+
+    from opencl.translate import translate
+    from simt.xray import xray
+
+    arguments = raced.arguments()
+    (found,) = xray(raced.turned, raced.GRID, raced.BLOCK)(*arguments).findings
+    source = translate(raced.turned, raced.BLOCK, arguments).source
+    row = {"source": source, "xray": {"message": found.message, "lines": sorted(map(int, found.lines))}}
+    if not shutil.which("oclgrind"):
+        return row
+    command = ["oclgrind", "--data-races", sys.executable, str(Path(raced.__file__))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+    return row | {"oclgrind": told(done.stdout + done.stderr)}
+
+
+def told(text):
+    """Of Oclgrind's report: how many races, the first as it stands, the lines of the source that it names."""
+    parts = re.split(r"(?=^Read-write data race|^Write-write data race)", text, flags=re.MULTILINE)
+    races = [part.strip().replace("\t", "    ") for part in parts if "data race" in part]
+    lines = sorted({int(line) for line in re.findall(r"At line (\d+)", "\n".join(races))})
+    return {"races": len(races), "first": races[0] if races else "", "lines": lines}
 
 
 # ---- a process of its own --------------------------------------------------------------------------------------------

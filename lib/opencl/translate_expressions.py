@@ -154,6 +154,9 @@ class Expressions:
             if bounds(result)[0] <= exact <= bounds(result)[1] and left.text.isdigit() and right.text.isdigit():
                 return literal(exact, result)
         made = _small(left, right, low, high) if isinstance(result, types.Integer) else None
+        if right.constant is not None and right.text.startswith("-") and sign in ("+", "-") and right.low != -(1 << 63):
+            if isinstance(result, types.Integer) and right.type == types.int64:
+                sign, right = "-" if sign == "+" else "+", literal(-right.constant)
         if made is None:
             left, right = self._usual(left, right, result)
         found = self._infix(None, sign, binds, [left, right], result, low, high)
@@ -218,10 +221,10 @@ class Expressions:
             low, high = 0, left.high
         if left.low >= 0 and right.low >= 0:
             if right.low > 0:
-                left, right = self._usual(left, right, result)
-                small = left.in_c != result and right.in_c != result
+                made = _small(left, right, low, high)
+                left, right = (left, right) if made else self._usual(left, right, result)
                 found = self._infix(None, c, PRODUCT, [left, right], result, low, high)
-                return replace(found, made=types.int32) if small else found
+                return found if made in (None, result) else replace(found, made=made)
             kind = "uint" if max(left.high, right.high) < 1 << 32 and _narrow(left, right) else "ulong"
             text = f"unsigned_{'div' if c == '/' else 'mod'}_{kind}({left.text}, {right.text})"
             return number(

@@ -18,7 +18,7 @@ from .translate_places import Places, comments_of
 from .translate_statements import Statements
 from .translate_together import Together
 from .translate_values import LARGEST, NAMES, NOTHING, STORED, ArrayValue, Several, Value, converted, number
-from .translate_variables import Variables
+from .translate_variables import Variables, bare
 from .translate_warps import Warps
 
 MOST_PASSES = 8
@@ -209,7 +209,7 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
             return converted(value, value.type, implicit=True).text
         if what == "pointer":
             text = value.text if value.fixed and len(value.shape) else self.flat(value).text
-            return text[1:-1] if text.startswith("(") and text.endswith(")") and _one_group(text) else text
+            return bare(text)
         return (value.shape if what == "shape" else value.strides)[axis[0]].text
 
     # -- results ------------------------------------------------------------------------------------------------------
@@ -342,15 +342,6 @@ def _stores(node):
     for n in ast.walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
             yield n.id
-
-
-def _one_group(text):
-    depth = 0
-    for k, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0:
-            return k == len(text) - 1
-    return False
 
 
 def _flat(lines):

@@ -151,7 +151,7 @@ class Loops:
             kind = self.typed(node, range, given[1].type)[1].dtype
         assigned = stored_names(ast.Module(node.body, []))
         start, stop, step = (self._fixed(v, assigned, node) for v in given)
-        if step.low <= 0 <= step.high:
+        if step.low < 0 < step.high:
             self._for_by_count(node, start, stop, step, kind)
             return
         self._counted(node, start, stop, step, kind, assigned)
@@ -164,7 +164,7 @@ class Loops:
         return self.once(value) if changes else value
 
     def _counted(self, node, start, stop, step, kind, assigned):
-        name, up = node.target.id, step.low > 0
+        name, up = node.target.id, step.low >= 0
         low, high = (start.low, max(start.low, stop.high - 1)) if up else (min(start.high, stop.low + 1), start.high)
         uniform = start.uniform and stop.uniform and step.uniform
         several = len(self.variants.get(name, ())) > 1
@@ -218,7 +218,7 @@ class Loops:
 
         def head():
             value = number(f"{start.text} + {k} * {in_parentheses(step, 11)}", kind, uniform=uniform, binds=10)
-            self.assign_name(node.target.id, value)
+            self.assign_name(node.target.id, value, node)
             return value, uniform
 
         def write(_, before, body):

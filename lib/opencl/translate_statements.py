@@ -54,11 +54,12 @@ class Statements:
 
     def define(self, c_type, name, text, const=""):
         """A variable of C's own, with its value; declared on top where statements are cut up by a guard."""
+        declared = f"{c_type}{name}" if c_type.endswith("*") else f"{c_type} {name}"
         if self.guarded:
-            self.top[name] = f"{c_type} {name};".replace("* ", "*")
+            self.top[name] = f"{declared};"
             self.emit(f"{name} = {text};")
         else:
-            self.emit(f"{const}{c_type} {name} = {text};".replace("* ", "*"))
+            self.emit(f"{const}{declared} = {text};")
 
     # -- blocks -------------------------------------------------------------------------------------------------------
 
@@ -87,8 +88,10 @@ class Statements:
         if self.under is None:
             method(node)
             return
+        guard, self.under = self.under, None  # inside it holds already
         _, lines = self.apart(lambda: method(node))
-        self.guarded_lines(self.under, lines)
+        self.under = guard
+        self.guarded_lines(guard, lines)
 
     def _declare(self, name):
         for kind in self.variants.get(name, ()):

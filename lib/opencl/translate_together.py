@@ -223,7 +223,7 @@ class Together:
         kinds = [v.type for v in given]
         kind = self.typed(node, range, *(kinds if len(node.iter.args) > 1 else kinds[1:2]))[1].dtype
         start, stop, step = given
-        if step.low <= 0 <= step.high:
+        if step.low < 0 < step.high:
             self.refuse(node, "a range whose step may go either way, with a barrier or shuffle inside")
         names = [self.fresh(f"{node.target.id}_{part}", of=(id(node), part)) for part in ("next", "stop", "step")]
         for name, value in zip(names, given, strict=True):
@@ -233,7 +233,7 @@ class Together:
             self.out += lines
         else:
             self.guarded_lines(outer, lines)
-        up = step.low > 0
+        up = step.low >= 0
         low, high = (start.low, max(start.low, stop.high - 1)) if up else (min(start.high, stop.low + 1), start.high)
         item = number(names[0], kind, low, high, uniform=False)
         test = number(f"{names[0]} {'<' if up else '>'} {names[1]}", kind, uniform=False, binds=8)

@@ -90,7 +90,7 @@ class Variables:
             None if each is None else tuple(self._extent(f"{own}_{what}{k}", v) for k, v in enumerate(each))
             for what, each in (("shape", value.shape), ("stride", value.strides))
         )
-        self.emit(f"{own} = {value.text};")
+        self.emit(f"{own} = {bare(value.text)};")
         self.env[name] = replace(
             value, text=own, shape=shape, strides=strides, uniform=value.uniform and not self.divergent
         )
@@ -157,3 +157,13 @@ def _without_cast(value, kind):
     """The text of a cast to the very type of the variable that it is assigned to, without the cast."""
     found = re.fullmatch(r"\((\w+)\)(get_\w+\(\d\))", value.text)
     return found[2] if found and isinstance(kind, types.Integer) else None
+
+
+def bare(text):
+    """A text without parentheses around all of it."""
+    depth = 0
+    for k, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and k + 1 < len(text):
+            return text
+    return text[1:-1] if text.startswith("(") else text
