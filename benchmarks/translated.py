@@ -9,6 +9,7 @@ translator says, with line. A device that crashes or hangs takes a process with 
 """
 
 import functools
+import hashlib
 import multiprocessing
 import re
 import shutil
@@ -23,11 +24,16 @@ import numpy as np
 OUTCOMES = ("agrees", "differs", "not built", "stopped", "refused")  # the later, the worse
 LIMIT = 90  # seconds for all launches of a rung
 RELATIVE, ABSOLUTE = 2e-4, 2e-5
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def benchmark(quick=False, kept=None):
     import stale
 
+    from simt.xray import Unavailable
+
+    if not device_there():
+        raise Unavailable("no OpenCL device: install pyopencl and, for a CPU, the package pocl-opencl-icd")
     asked = [*names(), *tasks()][:: 40 if quick else 1]
     before, rows = stale.known(kept["rows"], lambda row: row["name"]) if kept else {}, []
     with Workers() as workers:
@@ -36,6 +42,15 @@ def benchmark(quick=False, kept=None):
             print(f"{name:<42}{rows[-1]['outcome']:<10}{rows[-1].get('why', '')[:90]}", flush=True)
         device = workers.device or kept["device"]
     return result(device, rows) | {"race": race()}
+
+
+def device_there():
+    try:
+        import pyopencl
+
+        return any(platform.get_devices() for platform in pyopencl.get_platforms())
+    except Exception:  # no pyopencl, or no platform
+        return False
 
 
 def result(device, rows):
@@ -62,15 +77,13 @@ def names():
 
 
 def tasks():
-    """[(TASK + id of a task whose answer is a kernel, what the translator is made of)]."""
-    import stale
-
-    from coursework import definition
+    """[(TASK + id of a task whose answer is a kernel, a digest of its master notebook)]."""
+    from coursework import build, definition
     from coursework.kinds.kernel import KernelTask
-    from opencl import translate
 
-    made = stale.made_of(translate.translate)
-    return [(TASK + task.id, made) for task in definition.everything() if isinstance(task, KernelTask)]
+    of = {path.name.split("_")[0]: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in build.masters(ROOT)}
+    kernels = [task for task in definition.everything() if isinstance(task, KernelTask)]
+    return [(TASK + task.id, of[task.chapter]) for task in kernels]
 
 
 # ---- a race, translated, under Oclgrind -----------------------------------------------------------------------------
@@ -212,7 +225,7 @@ def look_at_rung(rung, tell):
 
 def look_at_task(name, tell):
     """The right answer of a task on its cases."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path.insert(0, str(ROOT / "tests"))
     import masters
 
     import simt

@@ -8,7 +8,7 @@ from simt.executor.arguments import Arguments
 from simt.kernel import kernel_of
 from simt.limits import dimensions
 
-from .translate import translate
+from .translate import Refused, translate
 
 
 @functools.cache
@@ -35,6 +35,7 @@ def run(kernel, grid, block, arguments, shared_bytes=0):
     cl, context, queue = _device()
     kernel, grid, block = kernel_of(kernel), dimensions(grid, "griddim"), dimensions(block, "blockdim")
     translated = translate(kernel, block, arguments)
+    _check(context.devices[0], translated)
     prepared = Arguments(kernel, arguments, None)
     names = kernel.py_func.__code__.co_varnames
     values, buffers = dict(zip(names, prepared.values, strict=False)), {}
@@ -53,6 +54,19 @@ def run(kernel, grid, block, arguments, shared_bytes=0):
     queue.finish()
     prepared.copy_back()
     return translated
+
+
+def _check(device, translated):
+    """`Refused` where a device cannot run a translation."""
+    threads, most = int(np.prod(translated.block)), device.max_work_group_size
+    if threads > most:
+        words = f"a block of {threads} threads: {device.name} takes {most} work-items in a group. Launch smaller ones"
+        raise Refused(words)
+    if translated.doubles and not device.double_fp_config:
+        raise Refused(
+            f"arithmetic in float64, which {device.name} does not have: write float32(0.5) for 0.5, and "
+            "give float32 arrays"
+        )
 
 
 def _passed(cl, context, values, parameter, buffers):
