@@ -119,7 +119,10 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
             return Several(tuple(self._parameter(f"{name}_{k}", g, (*path, k)) for k, g in enumerate(given.items)))
         if isinstance(given, Value):
             self.taken.add(name)
-            self.parameters.append((f"{NAMES[given.type]} {name}", name, path, "number"))
+            c_type = NAMES[given.type]
+            if self.is_kernel and given.type == types.boolean:
+                c_type = "uchar"  # a bool has no size that host and device share
+            self.parameters.append((f"{c_type} {name}", name, path, "number"))
             return number(name, given.type, given.low, given.high, uniform=given.uniform)
         if not isinstance(given, ArrayValue):
             return given

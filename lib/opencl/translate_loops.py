@@ -167,7 +167,8 @@ class Loops:
         name, up = node.target.id, step.low >= 0
         low, high = (start.low, max(start.low, stop.high - 1)) if up else (min(start.high, stop.low + 1), start.high)
         uniform = start.uniform and stop.uniform and step.uniform
-        several = len(self.variants.get(name, ())) > 1
+        declares = (id(node), name) in self.places.in_head and not self.guarded
+        several = len(self.variants.get(name, ())) > 1 and not declares
         own = several or name in assigned or self._read_outside(name, node)  # then C's counter is another variable
         counter = self.fresh(f"{name}_next", of=(id(node), "counter")) if own else self.c_name(name, kind)
         item = number(counter, kind, low, high, uniform=uniform)
@@ -176,7 +177,7 @@ class Loops:
 
         def head():
             if own:
-                self.assign_name(name, replace(item, made=made))
+                self.assign_name(name, replace(item, made=made), node)
             else:
                 self.apart(lambda: self.assign_name(name, item))
                 if beyond and kind == types.int64:
@@ -184,7 +185,7 @@ class Loops:
             return item, uniform
 
         def write(_, before, body):
-            declared = own or ((id(node), name) in self.places.in_head and not self.guarded)
+            declared = own or declares
             c_kind = (made or kind) if own else (self.narrow(name, kind) or kind)
             first = f"{NAMES[c_kind]} " if declared else ""
             text = f"{first}{counter} = {converted(start, c_kind, implicit=True).text}; "

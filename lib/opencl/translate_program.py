@@ -56,7 +56,7 @@ class Program:
     def named(self, name, value):
         """A global number by its name, as a #define; two of one name and different values are written out."""
         name = self.allowed(name)
-        if not name.isupper() and len(name) < 3:
+        if not name.isupper():  # a variable of another function may be called so
             return value
         known = self.constants.setdefault(name, value)
         if (known.text, known.type) != (value.text, value.type):
