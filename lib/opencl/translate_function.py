@@ -37,6 +37,7 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         self.is_kernel, self.with_guard = is_kernel, with_guard
         self.given = arguments
         self.node = self.source.node
+        program.variables |= self.source.locals
         self.comment_lines = comments_of(python_function)
         self.variants, self.small, self.returned = {}, set(), []
         self.needs_guards = with_guard

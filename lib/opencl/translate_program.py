@@ -35,7 +35,7 @@ class Program:
         self.local = {}
         self.taken = set(RESERVED)
         self.exchange = self.dynamic = False
-        self.cache, self.kept = {}, []
+        self.cache, self.kept, self.variables = {}, [], set()
 
     # -- names --------------------------------------------------------------------------------------------------------
 
@@ -43,7 +43,8 @@ class Program:
         """A name that C allows: with an underscore where it has a meaning there."""
         name = name if name.isascii() else name.encode("ascii", "replace").decode().replace("?", "_")
         vector = re.fullmatch(r"(char|uchar|short|ushort|int|uint|long|ulong|float|double|half)(2|3|4|8|16)", name)
-        return f"{name}_" if name in RESERVED or vector or name in HELPERS or name in TOGETHER else name
+        taken = name in RESERVED or name in HELPERS or name in TOGETHER or name in self.constants
+        return f"{name}_" if taken or vector else name
 
     def unused(self, wanted):
         name, k = self.allowed(wanted), 1
@@ -55,9 +56,8 @@ class Program:
 
     def named(self, name, value):
         """A global number by its name, as a #define; two of one name and different values are written out."""
-        name = self.allowed(name)
-        if not name.isupper():  # a variable of another function may be called so
-            return value
+        if not name.isupper() or name in RESERVED or name in self.variables:
+            return value  # a variable may be called so
         known = self.constants.setdefault(name, value)
         if (known.text, known.type) != (value.text, value.type):
             return value
