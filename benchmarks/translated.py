@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 OUTCOMES = ("agrees", "differs", "not built", "stopped", "refused")  # the later, the worse
-LIMIT = 90  # seconds for all launches of a rung
+LIMIT = 240  # seconds for all launches of a rung
 RELATIVE, ABSOLUTE = 2e-4, 2e-5
 ROOT = Path(__file__).resolve().parents[1]
 
