@@ -243,7 +243,8 @@ def look_at_task(name, tell):
 def beside(run, tell, kernel, grid, block, arguments, shared_bytes):
     """A launch, by ``run`` and translated."""
     tell({"kernel": kernel.py_func.__name__, "outcome": "under way"})
-    copies = tuple(map(copied, arguments))
+    seen = {}
+    copies = tuple(copied(argument, seen) for argument in arguments)
     found = outcome(kernel, grid, block, copies, shared_bytes)
     run(kernel, grid, block, arguments, shared_bytes)
     if found["outcome"] == "agrees":
@@ -251,15 +252,19 @@ def beside(run, tell, kernel, grid, block, arguments, shared_bytes):
     tell({"kernel": kernel.py_func.__name__, **found})
 
 
-def copied(argument):
-    """An argument of its own memory."""
+def copied(argument, seen):
+    """An argument of its own memory; one array that is two arguments stays one. seen: the copies made before."""
     from simt import cuda
 
     if isinstance(argument, tuple):
-        return tuple(map(copied, argument))
-    if hasattr(argument, "copy_to_host"):
-        return cuda.to_device(argument.copy_to_host())
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+        return tuple(copied(part, seen) for part in argument)
+    if not (hasattr(argument, "copy_to_host") or isinstance(argument, np.ndarray)):
+        return argument
+    data = getattr(argument, "_data", argument)
+    key = data.__array_interface__["data"][0], data.shape, data.strides
+    if key not in seen:
+        seen[key] = argument.copy() if data is argument else cuda.to_device(argument.copy_to_host())
+    return seen[key]
 
 
 def on_host(array):
