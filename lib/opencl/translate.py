@@ -26,7 +26,7 @@ from simt.limits import dimensions
 
 from .translate_errors import Refused
 from .translate_program import Function, Program
-from .translate_values import LARGEST, NAMES, ArrayValue, Several, literal, number
+from .translate_values import LARGEST, NAMES, ArrayValue, Several, number
 
 
 @dataclass(frozen=True)
@@ -114,4 +114,4 @@ def _array(data, readonly):
     return ArrayValue("", kind, "__global", shape, strides, readonly=readonly)
 
 
-__all__ = ["Refused", "Translated", "literal", "translate"]
+__all__ = ["Refused", "Translated", "translate"]

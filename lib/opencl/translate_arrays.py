@@ -8,13 +8,11 @@ from numba.np.numpy_support import from_dtype
 from simt.numbers import numpy_dtype
 
 from .translate_values import (
-    ATOM,
     LARGEST,
     NAMES,
     PRODUCT,
     STORED,
     SUM,
-    UNARY,
     ArrayValue,
     Several,
     Value,
@@ -297,6 +295,3 @@ class Arrays:
 
 def _long(value):
     return converted(value, types.int64).text if value.in_c != types.int64 else value.text
-
-
-__all__ = ["ATOM", "UNARY", "Arrays"]

@@ -13,19 +13,7 @@ from simt.source.names import DeviceName
 from simt.source.operators import written_out
 from simt.source.tree import tree_of
 
-from .translate_values import (
-    ATOM,
-    LARGEST,
-    NAMES,
-    UNARY,
-    ArrayValue,
-    Several,
-    Value,
-    converted,
-    in_parentheses,
-    literal,
-    number,
-)
+from .translate_values import ATOM, LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, literal, number
 
 _PLACES = {
     "threadIdx": ("get_local_id", 1023, False), "blockIdx": ("get_group_id", LARGEST, True),
@@ -306,6 +294,3 @@ def _hashable(value):
     except TypeError:
         return False
     return True
-
-
-__all__ = ["Calls", "in_parentheses"]

@@ -5,7 +5,7 @@ import re
 from numba.core import types
 
 from simt.source.function import Source
-from simt.source.syntax import local_names, stored_names
+from simt.source.syntax import local_names
 
 from .translate_arrays import Arrays
 from .translate_calls import Calls
@@ -373,6 +373,3 @@ def _rendered(lines, depth):
         else:
             result += _rendered(line, depth)
     return result
-
-
-__all__ = ["Function", "stored_names"]

@@ -79,16 +79,12 @@ long range_length(long start, long stop, long step) {
 }""",
     "slice_start": """// where a slice begins or ends: counted from the end where negative, and within 0 to n
 long slice_start(long i, long n) { return clamp(i < 0 ? i + n : i, 0L, n); }""",
-    "less_signed": """// a < b, a signed, b not
-bool less_signed(long a, ulong b) { return a < 0 || (ulong)a < b; }""",
     "rounded_to_half": """// a float rounded to 16 bits
 float rounded_to_half(float x) {
-    half bits;
-    vstore_half_rte(x, 0, &bits);
-    return vload_half(0, &bits);
+    ushort bits;  // a variable of type half is an extension
+    vstore_half_rte(x, 0, (half *)&bits);
+    return vload_half(0, (half *)&bits);
 }""",
-    "round_to_even": """// round(x): halves to the even neighbour
-double round_to_even(double x) { return rint(x); }""",
 }
 for _kind in ("int", "long"):
     HELPERS |= _floor_division(_kind)

@@ -12,7 +12,7 @@ from simt.source.function import Source
 from simt.source.known import as_called
 from simt.source.names import DeviceName
 
-from .translate_values import NAMES, NOTHING, Several, Value, converted, literal, number
+from .translate_values import NAMES, NOTHING, Several, Value, converted, number
 
 
 class Meeting(list):
@@ -288,6 +288,3 @@ def _meets(source, call, cache):
         inner = Source(python_function)
         cache[python_function] = any(meets_in(inner, s, cache) for s in inner.node.body)
     return cache[python_function]
-
-
-__all__ = ["Meeting", "Together", "literal", "meets_in"]

@@ -5,7 +5,7 @@ import ast
 
 from numba.core import types
 
-from .translate_values import ATOM, LARGEST, NAMES, NOTHING, UNARY, Several, converted, literal, number
+from .translate_values import ATOM, NAMES, NOTHING, UNARY, Several, converted, number
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
 _VOTES = {"ballot_sync": "ballot", "any_sync": "any_of_warp", "all_sync": "all_of_warp", "eq_sync": "same_of_warp"}
@@ -197,5 +197,3 @@ int thread_number() {
 }
 for _kind in ("int", "uint", "long", "ulong", "float", "double"):
     TOGETHER |= _exchange(_kind)
-
-__all__ = ["BARRIER", "LARGEST", "TOGETHER", "Warps", "literal"]

@@ -337,7 +337,8 @@ def test_mathematics():
 @cuda.jit
 def half_kernel(x, out):
     i = cuda.grid(1)
-    out[i] = x[i] * f32(0.1) + f32(1)
+    small = np.float16(x[i] * f32(0.3))
+    out[i] = small * f32(0.1) + f32(1)
 
 
 @runs
