@@ -230,7 +230,8 @@ class Expressions:
             return number(
                 text, result, low, high, uniform=uniform, made=types.uint64 if kind == "ulong" else types.uint32
             )
-        kind = "int" if _narrow(left, right) and right.constant != -1 and left.low > -(1 << 31) else "long"
+        small = all(-(1 << 31) < v.low and v.high < 1 << 31 for v in (left, right))
+        kind = "int" if small and _narrow(left, right) else "long"
         made = types.int32 if kind == "int" and result != types.int32 else None
         return number(f"{name}_{kind}({left.text}, {right.text})", result, low, high, uniform=uniform, made=made)
 

@@ -123,13 +123,15 @@ def narrow_kernel(x, y, z, out):
     out[7, t] = (a + t) ** 2 - b**3
     out[8, t] = int(f32(a) / f32(7)) + round(b / 4)
     out[9, t] = (a < b) + (b < 3) + (not a)
+    out[10, t] = c // a
+    out[11, t] = c % b - a * c
 
 
 @runs
 def test_narrow_types_and_mixtures():
     x, y = (RNG.integers(-9, 9, 64).astype(np.int32) for _ in range(2))
     z = RNG.integers(0, 1 << 32, 64).astype(np.uint32)
-    same(narrow_kernel, 2, 32, x, y, z, np.zeros((10, 64), np.int64))
+    same(narrow_kernel, 2, 32, x, y, z, np.zeros((12, 64), np.int64))
 
 
 # ---- loops and indices -----------------------------------------------------------------------------------------------
