@@ -372,6 +372,21 @@ def test_names_and_comments_are_kept():
     assert "out[i * out_shape1 + j] = " in text
 
 
+def test_no_function_has_the_name_of_one_of_opencls():
+    @cuda.jit(device=True)
+    def mix(step):
+        return step + 1
+
+    @cuda.jit
+    def rotate(x):
+        x[0] = mix(x[1])
+
+    made = translate(rotate, 8, (np.zeros(4, np.float32),))
+    assert made.name not in ("rotate", "mix")
+    assert "(float step)" in made.source.replace("double", "float")
+    assert " mix(" not in made.source
+
+
 def test_what_the_reader_can_do_is_said():
     @cuda.jit
     def whole_grid(x):
