@@ -25,10 +25,11 @@ exchange dynamic dynamic_bytes as_float as_int vload4 vstore4
 RESERVED = frozenset(_WORDS.split())
 #: functions of OpenCL: a function of that name would be theirs, a variable may be called so
 _BUILT_IN = """
-abs_diff acospi add_sat all any asinpi atan2pi atanpi bitselect cospi cross ctz distance dot exp10 fdim fract hadd half_cos
-half_exp half_sin half_sqrt ilogb isequal isgreater isless isnormal length logb log mad mad24 mad_hi mad_sat main maxmag
-minmag mix mul24 mul_hi nan native_cos native_exp native_sin native_sqrt normalize powr prefetch printf rhadd rootn rotate
-round rsqrt select shuffle shuffle2 sign signbit sincos sinpi smoothstep step sub_sat tanpi upsample convert
+abs_diff acospi add_sat all any asinpi atan2pi atanpi bitselect cospi cross ctz distance dot exp10 fdim fract hadd
+half_cos half_exp half_sin half_sqrt ilogb isequal isgreater isless isnormal length logb log mad mad24 mad_hi
+mad_sat main maxmag minmag mix mul24 mul_hi nan native_cos native_exp native_sin native_sqrt normalize powr
+prefetch printf rhadd rootn rotate round rsqrt select shuffle shuffle2 sign signbit sincos sinpi smoothstep step
+sub_sat tanpi upsample convert
 """
 BUILT_IN = frozenset(_BUILT_IN.split())
 
