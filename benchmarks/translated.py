@@ -41,7 +41,7 @@ def benchmark(quick=False, kept=None):
             rows.append((kept and stale.again(name, made, before)) or workers.look(name) | {"made_of": made})
             print(f"{name:<42}{rows[-1]['outcome']:<10}{rows[-1].get('why', '')[:90]}", flush=True)
         device = workers.device or kept["device"]
-    return result(device, rows) | {"race": race()}
+    return result(device, rows, asked) | {"race": race()}
 
 
 def device_there():
@@ -53,14 +53,15 @@ def device_there():
         return False
 
 
-def result(device, rows):
-    """The record: its rows, and how many rungs, answers and kernels have which outcome."""
+def result(device, rows, asked):
+    """The record: its rows, and how many rungs, answers and kernels have which outcome. asked: [(name, made of)]."""
     kernels = [kernel for row in rows for kernel in row["kernels"]]
     of = {"rungs": [r for r in rows if not r["name"].startswith(TASK)],
           "answers": [r for r in rows if r["name"].startswith(TASK)], "kernels": kernels}  # fmt: skip
     counts = {what: dict(Counter(row["outcome"] for row in some).most_common()) for what, some in of.items()}
     reasons = Counter(row["reason"] for row in rows if row["outcome"] != "agrees")
-    return {"device": device, "rows": rows, "counts": counts, "reasons": dict(reasons.most_common())}
+    there = Counter("answers" if name.startswith(TASK) else "rungs" for name, _ in asked)
+    return {"device": device, "rows": rows, "of": dict(there), "counts": counts, "reasons": dict(reasons.most_common())}
 
 
 TASK = "task "  # before the id of a task, in a row's name
