@@ -4,15 +4,19 @@ The network is `training.smaller.networks.digits`, two convolutions and two line
 dropout, so that many workers compute what one computes.
 """
 
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
-from training import SGD, Tensor, data
+from training import SGD, Adam, Tensor, data, modules
 from training import functional as F
 from training.smaller import networks
 
+from . import checkpoints
 from .data import DataParallel
+from .elastic import tree_gradients
 
 
 def batch_of(examples, step=0):
@@ -80,6 +84,43 @@ def _end_this_process():
     import signal
 
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def resumable(group, folder, steps, every, attempt=0, die=(), parts=4, examples=32, width=32):
+    """A network of two layers that learns digits by Adam, saves every `every` steps, and begins at the last checkpoint
+    in `folder`. Its weights are the same bits on 1, 2 and 4 workers, however often it began again.
+
+    die: for each attempt (rank, when), a worker that ends itself: at a step, where `when` is an integer, or seconds
+    after the beginning. Returns {"began": the first step, "losses": by step, "weights", "sent": bytes}.
+    """
+    rng = np.random.default_rng(0)
+    model = modules.Sequential(
+        modules.Linear(64, width, generator=rng), modules.GELU(), modules.Linear(width, 10, generator=rng)
+    )
+    optimizer, began = Adam(model.parameters(), lr=0.01), 0
+    if (Path(folder) / checkpoints.INDEX).exists():
+        began = checkpoints.load_optimizer(folder, group, optimizer, common=True)["step"]
+
+    def loss_of(part):
+        images, labels = (np.split(one, parts)[part] for one in batch_of(parts * examples, step))
+        return F.cross_entropy(model(Tensor(images.reshape(-1, 64))), labels)
+
+    step, losses, sent = began, {}, group.bytes_sent
+    tree_gradients(group, model.parameters(), loss_of, parts)  # what is to be compiled is, and no weight changes
+    mine = die[attempt][1] if attempt < len(die) and die[attempt][0] == group.rank else None
+    killer = threading.Timer(mine, _end_this_process) if isinstance(mine, float) else None
+    if killer:
+        killer.start()
+    for step in range(began, steps):
+        if step == mine:
+            _end_this_process()
+        losses[step] = tree_gradients(group, model.parameters(), loss_of, parts)
+        optimizer.step()
+        if (step + 1) % every == 0:
+            checkpoints.save_optimizer(folder, group, optimizer, common=True, step=step + 1)
+    if killer:
+        killer.cancel()
+    return {"began": began, "losses": losses, "weights": model.state_dict(), "sent": group.bytes_sent - sent}
 
 
 def timeline(group, examples, width=32, tries=20, **options):
