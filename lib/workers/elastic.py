@@ -8,7 +8,7 @@ left. PyTorch's torchrun works so ("Torch Distributed Elastic"): after a failure
 
 **Which bits.** A run that was interrupted gives the bits of one that was not, if three things hold: the batch follows
 from the number of the step, all state is in the checkpoint, and sums are in one order. On the same number of workers
-each algorithm has one order. `tree_gradients` has one order for 1, 2, 4, ... workers.
+each algorithm has one order. `tree_mean` has one for 1, 2, 4, ... workers.
 """
 
 import numpy as np
@@ -40,13 +40,12 @@ def keep_running(function, sizes, *args, restarts=100, threads=1, timeout=None, 
             ended.append(error)
 
 
-def tree_gradients(group, parameters, loss_of, parts):
-    """Leaves the mean gradient of `parts` losses in `.grad` of the parameters, on each worker. Returns the mean loss.
+def tree_mean(group, part_of, parts):
+    """The mean of `parts` arrays of one shape, on all workers: `part_of(k)` for k = 0, 1, ..., each by one worker.
 
-    loss_of(k): the loss of part k of the batch, a Tensor; each worker is asked for its own parts. The gradients are
-    added as the leaves of one binary tree: parts 2k and 2k + 1, then these sums by pairs, and so on. A worker has whole
-    subtrees, and the tree all-reduce adds the rest, so the bits do not depend on the number of workers. ValueError
-    where the workers or the parts are no power of two, or the workers are more.
+    They are added as the leaves of one binary tree: 2k and 2k + 1, then these sums by pairs, and so on. A worker has
+    whole subtrees, and the tree all-reduce adds the rest, so the bits do not depend on the number of workers.
+    ValueError where the workers or the parts are no power of two, or the workers are more.
     """
     for name, n in (("workers", group.size), ("parts", parts)):
         if n < 1 or n & (n - 1) or group.size > parts:
@@ -54,15 +53,26 @@ def tree_gradients(group, parameters, loss_of, parts):
                 f"{group.size} workers and {parts} parts: {n} {name}; expected powers of two, and no more workers than "
                 "parts, so that each worker has a whole subtree."
             )
-    parameters, leaves = list(parameters), []
-    for k in range(*group.part(parts).indices(parts)):
+    leaves = [part_of(k) for k in range(*group.part(parts).indices(parts))]
+    while len(leaves) > 1:
+        leaves = [one + other for one, other in zip(leaves[::2], leaves[1::2], strict=True)]
+    return group.all_reduce(leaves[0], algorithm="tree") / parts
+
+
+def tree_gradients(group, parameters, loss_of, parts):
+    """Leaves the mean gradient of `parts` losses in `.grad` of the parameters, by `tree_mean`. Returns the mean loss.
+
+    loss_of(k): the loss of part k of the batch, a Tensor; each worker is asked for its own parts.
+    """
+    parameters = list(parameters)
+
+    def part_of(k):
         for p in parameters:
             p.grad = None
         loss = loss_of(k)
         loss.backward()
-        leaves.append(np.append(_flat(parameters), loss.data))
-    while len(leaves) > 1:
-        leaves = [one + other for one, other in zip(leaves[::2], leaves[1::2], strict=True)]
-    mean = group.all_reduce(leaves[0], algorithm="tree") / parts
+        return np.append(_flat(parameters), loss.data)
+
+    mean = tree_mean(group, part_of, parts)
     _spread(mean[:-1], parameters)
     return float(mean[-1])

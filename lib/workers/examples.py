@@ -17,6 +17,7 @@ from training.smaller import networks
 from . import checkpoints
 from .data import DataParallel
 from .elastic import tree_gradients
+from .staleness import Client, ParameterServer, serve, work
 
 
 def batch_of(examples, step=0):
@@ -93,17 +94,16 @@ def resumable(group, folder, steps, every, attempt=0, die=(), parts=4, examples=
     die: for each attempt (rank, when), a worker that ends itself: at a step, where `when` is an integer, or seconds
     after the beginning. Returns {"began": the first step, "losses": by step, "weights", "sent": bytes}.
     """
-    rng = np.random.default_rng(0)
-    model = modules.Sequential(
-        modules.Linear(64, width, generator=rng), modules.GELU(), modules.Linear(width, 10, generator=rng)
-    )
+    model = digits_mlp(width)
     optimizer, began = Adam(model.parameters(), lr=0.01), 0
     if (Path(folder) / checkpoints.INDEX).exists():
         began = checkpoints.load_optimizer(folder, group, optimizer, common=True)["step"]
 
+    images, labels = data.digits()[0]
+
     def loss_of(part):
-        images, labels = (np.split(one, parts)[part] for one in batch_of(parts * examples, step))
-        return F.cross_entropy(model(Tensor(images.reshape(-1, 64))), labels)
+        chosen = (np.arange(examples) + (step * parts + part) * examples) % len(labels)
+        return F.cross_entropy(model(Tensor(images[chosen].reshape(-1, 64))), labels[chosen])
 
     step, losses, sent = began, {}, group.bytes_sent
     tree_gradients(group, model.parameters(), loss_of, parts)  # what is to be compiled is, and no weight changes
@@ -121,6 +121,59 @@ def resumable(group, folder, steps, every, attempt=0, die=(), parts=4, examples=
     if killer:
         killer.cancel()
     return {"began": began, "losses": losses, "weights": model.state_dict(), "sent": group.bytes_sent - sent}
+
+
+def digits_mlp(width=32):
+    """Two layers that tell digits apart, with always the same weights."""
+    rng = np.random.default_rng(0)
+    return modules.Sequential(
+        modules.Linear(64, width, generator=rng), modules.ReLU(), modules.Linear(width, 10, generator=rng)
+    )
+
+
+def asynchronous(group, bound, pauses, updates=400, lr=0.1, momentum=0.0, every=10):
+    """Worker 0 is a parameter server by SGD with this `bound` (staleness.py), the others learn digits. A worker's
+    gradient takes its seconds of `pauses` more: it sleeps, as one that waits for its GPU. So cores are not what is
+    scarce, and a slow worker is slow by the clock.
+
+    Returns of worker 0 {"seconds", "losses" on the test images: every so many updates}, of others {"staleness": of each
+    of its gradients}. All workers are there and have compiled when the clock begins.
+    """
+    (images, labels), tests = data.digits()
+    model = digits_mlp()
+
+    def loss_of(images, labels):
+        return F.cross_entropy(model(Tensor(images.reshape(-1, 64))), labels)
+
+    def gradient(weights, worker, k):
+        for p, w in zip(model.parameters(), weights, strict=True):
+            p.data[...], p.grad = w, None
+        chosen = np.random.default_rng([worker, k]).integers(len(labels), size=32)
+        loss = loss_of(images[chosen], labels[chosen])
+        loss.backward()
+        return loss.item(), [p.grad for p in model.parameters()]
+
+    gradient([p.data.copy() for p in model.parameters()], 0, 0)
+    group.barrier()
+    begin = time.perf_counter()
+    if group.rank:
+        client, pause = Client(group, model.parameters()), pauses[group.rank - 1]
+        done = work(client, group.rank - 1, gradient, lambda worker, k: time.sleep(pause))
+        return {"staleness": [stale for stale, _ in done]}
+    server = ParameterServer(model.parameters(), SGD(model.parameters(), lr, momentum), group.size - 1, bound, updates)
+    noted = []
+
+    def note():
+        if server.version % every == 0:
+            noted.append((time.perf_counter() - begin, server.now()[0]))
+
+    serve(server, group, note)
+    losses = []
+    for _, weights in noted:
+        for p, w in zip(model.parameters(), weights, strict=True):
+            p.data[...] = w
+        losses.append(loss_of(*tests).item())
+    return {"seconds": [seconds for seconds, _ in noted], "losses": losses}
 
 
 def timeline(group, examples, width=32, tries=20, **options):
