@@ -131,6 +131,21 @@ def digits_mlp(width=32):
     )
 
 
+def digits_gradient(examples=32):
+    """gradient(weights, worker, k) for `staleness`: loss and gradients of `digits_mlp` on the worker's k-th batch."""
+    (images, labels), model = data.digits()[0], digits_mlp()
+
+    def gradient(weights, worker, k):
+        for p, w in zip(model.parameters(), weights, strict=True):
+            p.data[...], p.grad = w, None
+        chosen = np.random.default_rng([worker, k]).integers(len(labels), size=examples)
+        loss = F.cross_entropy(model(Tensor(images[chosen].reshape(-1, 64))), labels[chosen])
+        loss.backward()
+        return loss.item(), [p.grad for p in model.parameters()]
+
+    return gradient
+
+
 def asynchronous(group, bound, pauses, updates=400, lr=0.1, momentum=0.0, every=10):
     """Worker 0 is a parameter server by SGD with this `bound` (staleness.py), the others learn digits. A worker's
     gradient takes its seconds of `pauses` more: it sleeps, as one that waits for its GPU. So cores are not what is
@@ -139,21 +154,9 @@ def asynchronous(group, bound, pauses, updates=400, lr=0.1, momentum=0.0, every=
     Returns of worker 0 {"seconds", "losses" on the test images: every so many updates}, of others {"staleness": of each
     of its gradients}. All workers are there and have compiled when the clock begins.
     """
-    (images, labels), tests = data.digits()
-    model = digits_mlp()
-
-    def loss_of(images, labels):
-        return F.cross_entropy(model(Tensor(images.reshape(-1, 64))), labels)
-
-    def gradient(weights, worker, k):
-        for p, w in zip(model.parameters(), weights, strict=True):
-            p.data[...], p.grad = w, None
-        chosen = np.random.default_rng([worker, k]).integers(len(labels), size=32)
-        loss = loss_of(images[chosen], labels[chosen])
-        loss.backward()
-        return loss.item(), [p.grad for p in model.parameters()]
-
-    gradient([p.data.copy() for p in model.parameters()], 0, 0)
+    model, tests = digits_mlp(), data.digits()[1]
+    gradient = digits_gradient()
+    gradient([p.data for p in model.parameters()], 0, 0)
     group.barrier()
     begin = time.perf_counter()
     if group.rank:
@@ -172,7 +175,7 @@ def asynchronous(group, bound, pauses, updates=400, lr=0.1, momentum=0.0, every=
     for _, weights in noted:
         for p, w in zip(model.parameters(), weights, strict=True):
             p.data[...] = w
-        losses.append(loss_of(*tests).item())
+        losses.append(F.cross_entropy(model(Tensor(tests[0].reshape(-1, 64))), tests[1]).item())
     return {"seconds": [seconds for seconds, _ in noted], "losses": losses}
 
 
