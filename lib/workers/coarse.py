@@ -14,11 +14,11 @@ import contextlib
 
 import numpy as np
 
-from training import SGD, Tensor, data
+from training import SGD, data
 from training import functional as F
 from training.modules import Parameter
 
-from .examples import digits_gradient, digits_mlp
+from .examples import DigitsMLP, digits_gradient
 from .staleness import ParameterServer, work
 
 
@@ -34,14 +34,14 @@ def cluster(workers):
 
 
 def train(lr, width=32, epochs=1, part=(0, 1), weights=None, seed=0):
-    """Trains `digits_mlp` on the k-th of n parts of the digits, `part` = (k, n), by SGD. The same bits on each worker.
+    """Trains `DigitsMLP` on the k-th of n parts of the digits, `part` = (k, n), by SGD. The same bits on each worker.
 
     weights: to begin with, a list of arrays; None for those it is made with. Returns {"weights", "loss": on the images
     to test with}.
     """
     (images, labels), tests = data.digits()
     images, labels = images[part[0] :: part[1]], labels[part[0] :: part[1]]
-    model = digits_mlp(width)
+    model = DigitsMLP(width)
     for p, w in zip(model.parameters(), weights or [], strict=weights is not None):
         p.data[...] = w
     optimizer, rng = SGD(model.parameters(), lr=lr), np.random.default_rng([seed, *part])
@@ -49,9 +49,9 @@ def train(lr, width=32, epochs=1, part=(0, 1), weights=None, seed=0):
         order = rng.permutation(len(labels))
         for chosen in np.split(order, range(32, len(order), 32)):
             optimizer.zero_grad()
-            F.cross_entropy(model(Tensor(images[chosen].reshape(-1, 64))), labels[chosen]).backward()
+            F.cross_entropy(model(images[chosen]), labels[chosen]).backward()
             optimizer.step()
-    loss = F.cross_entropy(model(Tensor(tests[0].reshape(-1, 64))), tests[1]).item()
+    loss = F.cross_entropy(model(tests[0]), tests[1]).item()
     return {"weights": [p.data for p in model.parameters()], "loss": loss}
 
 
@@ -74,7 +74,7 @@ def _train(setting):
 def local_epochs(client, rounds, parts, lr, epochs=1):
     """Local SGD (local_sgd.py) with a task for each part of the data: in each round all begin with the same weights,
     and the mean of what they end with is where the next round begins. Returns {"weights", "losses": by round}."""
-    weights, losses = [p.data for p in digits_mlp().parameters()], []
+    weights, losses = [p.data for p in DigitsMLP().parameters()], []
     for seed in range(rounds):
         begin = client.scatter(weights, broadcast=True)
         tasks = [
@@ -118,8 +118,6 @@ def _works(actor, worker):
 
 def asynchronous(client, workers, updates, lr):
     """Asynchronous SGD with an actor for a server. Returns {"loss", "staleness": of each update}."""
-    actor = client.submit(
-        Server, [p.data for p in digits_mlp().parameters()], lr, workers, updates, actor=True
-    ).result()
+    actor = client.submit(Server, [p.data for p in DigitsMLP().parameters()], lr, workers, updates, actor=True).result()
     done = client.gather([client.submit(_works, actor, worker, pure=False) for worker in range(workers)])
     return {"loss": actor.loss().result(), "staleness": [stale for one in done for stale, _ in one]}

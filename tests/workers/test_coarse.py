@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from workers import coarse
-from workers.examples import digits_mlp
+from workers.examples import DigitsMLP
 
 NO_DASK = "Dask is not installed (see the head of this file)"
 SETTINGS = [{"lr": lr, "width": width} for lr in (0.05, 0.2) for width in (8, 32)]
@@ -68,7 +68,7 @@ def test_one_part_is_an_epoch_after_the_other():
 def test_a_server_that_nobody_waits_at():
     found = coarse.asynchronous(Here(), 1, 30, 0.1)
     assert found["staleness"] == [0] * 30
-    assert found["loss"] < coarse.train(0, epochs=0, weights=[p.data for p in digits_mlp().parameters()])["loss"]
+    assert found["loss"] < coarse.train(0, epochs=0, weights=[p.data for p in DigitsMLP().parameters()])["loss"]
 
 
 @pytest.mark.slow
