@@ -41,22 +41,28 @@ def keep_running(function, sizes, *args, restarts=100, threads=1, timeout=None, 
 
 
 def tree_mean(group, part_of, parts):
-    """The mean of `parts` arrays of one shape, on all workers: `part_of(k)` for k = 0, 1, ..., each by one worker.
+    """The mean of `parts` arrays of one shape, on all workers. `part_of(k)` is
+    asked once for each k = 0, 1, ..., of the worker that has this part.
 
-    They are added as the leaves of one binary tree: 2k and 2k + 1, then these sums by pairs, and so on. A worker has
-    whole subtrees, and the tree all-reduce adds the rest, so the bits do not depend on the number of workers.
-    ValueError where the workers or the parts are no power of two, or the workers are more.
+    They are added as the leaves of one binary tree: 2k and 2k + 1, then these
+    sums by pairs, and so on. A worker has whole subtrees, and the tree
+    all-reduce adds the rest: the bits do not depend on the number of workers.
+    ValueError where workers or parts are no power of two, or workers are more.
     """
-    for name, n in (("workers", group.size), ("parts", parts)):
-        if n < 1 or n & (n - 1) or group.size > parts:
-            raise ValueError(
-                f"{group.size} workers and {parts} parts: {n} {name}; expected powers of two, and no more workers than "
-                "parts, so that each worker has a whole subtree."
-            )
+    _has_whole_subtrees(group.size, parts)
     leaves = [part_of(k) for k in range(*group.part(parts).indices(parts))]
     while len(leaves) > 1:
-        leaves = [one + other for one, other in zip(leaves[::2], leaves[1::2], strict=True)]
+        leaves = [a + b for a, b in zip(leaves[::2], leaves[1::2], strict=True)]
     return group.all_reduce(leaves[0], algorithm="tree") / parts
+
+
+def _has_whole_subtrees(workers, parts):
+    for name, n in (("workers", workers), ("parts", parts)):
+        if n < 1 or n & (n - 1) or workers > parts:
+            raise ValueError(
+                f"{workers} workers and {parts} parts: {n} {name}; expected powers of two, and no more workers than "
+                "parts, so that each worker has a whole subtree."
+            )
 
 
 def tree_gradients(group, parameters, loss_of, parts):

@@ -4,6 +4,8 @@ The network is `training.smaller.networks.digits`, two convolutions and two line
 dropout, so that many workers compute what one computes.
 """
 
+import contextlib
+import functools
 import threading
 import time
 from pathlib import Path
@@ -15,7 +17,7 @@ from training import functional as F
 from training.smaller import networks
 from training.tensor import record
 
-from . import checkpoints
+from .checkpoints import INDEX, load_optimizer, save_optimizer
 from .data import DataParallel
 from .elastic import tree_gradients
 from .staleness import Client, ParameterServer, serve, work
@@ -88,40 +90,54 @@ def _end_this_process():
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def resumable(group, folder, steps, every, attempt=0, die=(), parts=4, examples=32, width=32):
-    """A network of two layers that learns digits by Adam, saves every `every` steps, and begins at the last checkpoint
-    in `folder`. Its weights are the same bits on 1, 2 and 4 workers, however often it began again.
+def resumable(group, folder, steps, every, attempt=0, die=(), parts=4):
+    """A `DigitsMLP` that learns by Adam, saves every `every` steps, and begins at
+    the last checkpoint in `folder`. Its weights are the same bits on 1, 2 and 4
+    workers, however often it began again.
 
-    die: for each attempt (rank, when), a worker that ends itself: at a step, where `when` is an integer, or seconds
-    after the beginning. Returns {"began": the first step, "losses": by step, "weights", "sent": bytes}.
+    die: for each attempt (rank, when), a worker that ends itself: before a step,
+    where `when` is an integer, or so many seconds after the beginning. Returns
+    {"began": the first step, "losses": by step, "weights"}.
     """
-    model = DigitsMLP(width)
-    optimizer, began = Adam(model.parameters(), lr=0.01), 0
-    if (Path(folder) / checkpoints.INDEX).exists():
-        began = checkpoints.load_optimizer(folder, group, optimizer, common=True)["step"]
+    model, began, losses = DigitsMLP(), 0, {}
+    optimizer = Adam(model.parameters(), lr=0.01)
+    if (Path(folder) / INDEX).exists():
+        values = load_optimizer(folder, group, optimizer, common=True)
+        began = values["step"]
+    weights, loss_of = model.parameters(), _loss_by_step(model, parts)
+    with _dies(group.rank, *die[attempt : attempt + 1]) as dies:
+        for step in range(began, steps):
+            dies(step)
+            of_part = functools.partial(loss_of, step)
+            losses[step] = tree_gradients(group, weights, of_part, parts)
+            optimizer.step()
+            if (step + 1) % every == 0:
+                save_optimizer(folder, group, optimizer, common=True, step=step + 1)
+    return {"began": began, "losses": losses, "weights": model.state_dict()}
 
-    images, labels = data.digits()[0]
 
-    def loss_of(part):
+def _loss_by_step(model, parts, examples=32):
+    """loss_of(step, part): of which examples, follows from these two numbers."""
+    (images, labels), _ = data.digits()
+
+    def loss_of(step, part):
         chosen = (np.arange(examples) + (step * parts + part) * examples) % len(labels)
         return F.cross_entropy(model(images[chosen]), labels[chosen])
 
-    step, losses, sent = began, {}, group.bytes_sent
-    tree_gradients(group, model.parameters(), loss_of, parts)  # what is to be compiled is, and no weight changes
-    mine = die[attempt][1] if attempt < len(die) and die[attempt][0] == group.rank else None
-    killer = threading.Timer(mine, _end_this_process) if isinstance(mine, float) else None
-    if killer:
-        killer.start()
-    for step in range(began, steps):
-        if step == mine:
-            _end_this_process()
-        losses[step] = tree_gradients(group, model.parameters(), loss_of, parts)
-        optimizer.step()
-        if (step + 1) % every == 0:
-            checkpoints.save_optimizer(folder, group, optimizer, common=True, step=step + 1)
-    if killer:
-        killer.cancel()
-    return {"began": began, "losses": losses, "weights": model.state_dict(), "sent": group.bytes_sent - sent}
+    loss_of(0, 0).backward()  # what is to be compiled is, before somebody looks at a clock
+    return loss_of
+
+
+@contextlib.contextmanager
+def _dies(rank, when=None):
+    """Ends this process, if its rank is meant, when the time or the step has come."""
+    mine = when[1] if when and when[0] == rank else None
+    timer = threading.Timer(mine, _end_this_process) if isinstance(mine, float) else None
+    if timer:
+        timer.start()
+    yield lambda step: _end_this_process() if step == mine and not timer else None
+    if timer:
+        timer.cancel()
 
 
 class DigitsMLP(modules.Module):

@@ -6,8 +6,6 @@ import sys
 import functions
 from methods import all_of_them
 
-from workers import mpi
-
 SHAPES = ((0,), (1,), (5,), (3, 2), (17, 1, 3), (50_001,))
 PROGRAMS = [
     *((functions.everything, shape, dtype) for shape in SHAPES for dtype in ("float32", "complex64")),
@@ -32,6 +30,8 @@ def all_programs(group):
 
 
 if __name__ == "__main__":
+    from workers import mpi  # finds MPI's library under mpiexec
+
     if sys.argv[1] == "raises":
         mpi.run(functions.raises)
     results = mpi.run(all_programs)
