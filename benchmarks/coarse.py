@@ -54,7 +54,7 @@ def benchmark(quick=False):
         found["sweep"] = {"settings": settings, "losses": losses, "seconds": spent,
                           "seconds of one worker": time.perf_counter() - begin, "same": losses == alone}  # fmt: skip
         found["local"] = {
-            str(parts): coarse.local_epochs(client, 3 if quick else 8, parts, 0.1)["losses"] for parts in (1, 2, 4, 8)
+            str(parts): coarse.local_epochs(client, 3 if quick else 8, parts, 0.5)["losses"] for parts in (1, 2, 4, 8)
         }
         server = coarse.asynchronous(client, WORKERS, 100 if quick else 400, 0.1)
         found["server"] = {"loss": server["loss"], "staleness": dict(sorted(Counter(server["staleness"]).items()))}

@@ -23,7 +23,7 @@ def test_a_training_repeats_itself_and_learns():
     for one, other in zip(found[0]["weights"], found[1]["weights"], strict=True):
         assert one.tobytes() == other.tobytes()
     before = coarse.train(0.2, epochs=0)["loss"]
-    assert found[0]["loss"] == found[1]["loss"] < 0.8 * before
+    assert found[0]["loss"] == found[1]["loss"] < 0.9 * before
     again = coarse.train(0.2, epochs=0, weights=found[0]["weights"])
     assert again["loss"] == found[0]["loss"]
     with pytest.raises(ValueError, match="zip"):
