@@ -119,5 +119,11 @@ def _works(actor, worker):
 def asynchronous(client, workers, updates, lr):
     """Asynchronous SGD with an actor for a server. Returns {"loss", "staleness": of each update}."""
     actor = client.submit(Server, [p.data for p in DigitsMLP().parameters()], lr, workers, updates, actor=True).result()
-    done = client.gather([client.submit(_works, actor, worker, pure=False) for worker in range(workers)])
+    there = list(client.nthreads())  # each of its own worker, else Dask sends them all to the actor's
+    done = client.gather(
+        [
+            client.submit(_works, actor, k, workers=there[k % len(there)], allow_other_workers=True, pure=False)
+            for k in range(workers)
+        ]
+    )
     return {"loss": actor.loss().result(), "staleness": [stale for one in done for stale, _ in one]}

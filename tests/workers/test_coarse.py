@@ -36,7 +36,10 @@ class Here:
     def scatter(self, value, broadcast):
         return value
 
-    def submit(self, function, *args, actor=False, pure=None, **named):
+    def nthreads(self):
+        return {"here": 1}
+
+    def submit(self, function, *args, actor=False, pure=None, workers=None, allow_other_workers=False, **named):
         found = function(*args, **named)
         return SimpleNamespace(result=lambda: Actor(found) if actor else found, found=found)
 
