@@ -27,7 +27,7 @@ def test_a_training_repeats_itself_and_learns():
     again = coarse.train(0.2, epochs=0, weights=found[0]["weights"])
     assert again["loss"] == found[0]["loss"]
     with pytest.raises(ValueError, match="zip"):
-        coarse.train(0.2, weights=found[0]["weights"][1:])
+        coarse.train(0.2, weights=found[0]["weights"][:-1])
 
 
 class Here:
