@@ -40,7 +40,7 @@ def benchmark(quick=False):
     from workers import coarse
 
     rates = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)[:: 3 if quick else 1]
-    settings = [{"lr": lr, "width": width, "epochs": 4 if quick else 40} for lr in rates for width in (8, 32)]
+    settings = [{"lr": lr, "width": width, "epochs": 4 if quick else 20} for lr in rates for width in (8, 32)]
     found = {"dask": distributed.__version__, "workers": WORKERS}
     with coarse.cluster(WORKERS) as client:
         client.run(coarse.train, 0.1)  # each worker has compiled
