@@ -2,7 +2,6 @@
 
 import random
 import sys
-import time
 
 import functions
 import numpy as np
@@ -27,7 +26,7 @@ def never_stopped(tmp_path_factory):
 @pytest.mark.parametrize("kills", [3, *(pytest.param(25, id=f"part {k}", marks=pytest.mark.slow) for k in range(8))])
 def test_killed_at_random_moments(kills, never_stopped, tmp_path):
     """SIGKILL while they compute, send, write and read; then another number of workers goes on. 200 kills at night."""
-    seed = int(time.time()) if kills > 3 else 46
+    seed = random.SystemRandom().randrange(1_000_000) if kills > 3 else 46
     chance, killed, began, number = random.Random(seed), 0, [], 0
     while killed < kills:
         folder, number = tmp_path / str(number), number + 1
