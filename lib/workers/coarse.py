@@ -56,7 +56,8 @@ def train(lr, width=32, epochs=1, part=(0, 1), weights=None, seed=0):
 
 
 def sweep(client, settings, after=None):
-    """`train(**setting)` of each setting: the list of the losses. after(number): called when so many are there."""
+    """`train(**setting)` of each setting, a dict: the list of the losses.
+    after(number): called when so many are there."""
     from distributed import as_completed
 
     futures = client.map(_train, settings, pure=False)

@@ -14,15 +14,15 @@ PROGRAMS = [
     (functions.layouts,),
     (functions.ragged,),
     (functions.overlapped, 3, 100_000),
-    (functions.both_send, 1 << 18),
     (functions.repeated, 5, 777),
 ]
+ON_PAIRS = [(functions.both_send, 1 << 18)]
 ON_FOUR = [(functions.grid,)]
 METHODS = [(all_of_them,)]
 
 
 def programs(size):
-    return PROGRAMS + ON_FOUR * (size == 4) + METHODS * (size == 2)
+    return PROGRAMS + ON_PAIRS * (size % 2 == 0) + ON_FOUR * (size == 4) + METHODS * (size == 2)
 
 
 def all_programs(group):
