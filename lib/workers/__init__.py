@@ -14,6 +14,7 @@ collectives.py  the collectives, written once on send and receive: naive, tree, 
 threads.py      workers that are threads of this process: for tests, pages and pictures
 processes.py    workers that are processes and send through shared memory
 fenced.py       its counters on processors that reorder stores
+mpi.py          workers that MPI starts, on one machine or many (an extra: mpi4py)
 
 data.py         data parallel: each has the whole network and a part of the batch
 autograd.py     collectives on the tape             zero.py         what ZeRO cuts: states, gradients, weights
@@ -21,7 +22,8 @@ tensor.py       layers cut among workers            context.py      long sequenc
 experts.py      a mixture of experts                grid.py         several of these at once
 pipeline.py     layers one behind the other         schedules.py    in which order a pipeline works
 staleness.py    asynchronous updates, bounded       local_sgd.py    averages now and then
-checkpoints.py  a training's state in parts         examples.py     what the pages' workers run
+checkpoints.py  a training's state in parts         elastic.py      going on from it when workers have died
+examples.py     what the pages' workers run         coarse.py       trainings as tasks of Dask (an extra)
 
 simulate/       a step on machines that nobody here has, by counting
 """

@@ -40,31 +40,50 @@ def state_pieces(optimizer, group, name="state"):
     """{name: Piece} of an optimizer whose parameters are this worker's parts of flat arrays: ZeroOptimizer's shards, or
     those of fully_shard. Weights and moments, which begin as zeros."""
     pieces = {}
-    inner = getattr(optimizer, "inner", optimizer)
-    for k, (p, state) in enumerate(zip(inner.parameters, inner.state, strict=True)):
-        sizes = group.all_gather(np.array([p.size]))
+    for k, arrays in enumerate(_arrays(optimizer)):
+        size = arrays["weight"].size
+        sizes = group.all_gather(np.array([size]))
         shape, begin = (int(sizes.sum()),), (int(sizes[: group.rank].sum()),)
-        pieces[f"{name}.{k}.weight"] = Piece(p.data, shape, begin)
-        for moment in inner.moments:
-            if state.get(moment) is None:
-                state[moment] = filled(p.data, 0)
-            pieces[f"{name}.{k}.{moment}"] = Piece(state[moment], shape, begin)
+        pieces |= {f"{name}.{k}.{kind}": Piece(array, shape, begin) for kind, array in arrays.items()}
     return pieces
 
 
-def save_optimizer(folder, group, optimizer, **values):
-    """`save` of the weights and the state of an optimizer whose parameters are cut among the workers (zero.py)."""
+def common_pieces(optimizer, group=None, name="state"):
+    """{name: Piece} of an optimizer of which all workers have the whole, as in data parallel: with a group this
+    worker's part of each array, for `save`; without, all of it, for `load`."""
+    pieces = {}
+    for k, arrays in enumerate(_arrays(optimizer)):
+        for kind, array in arrays.items():
+            flat = array.reshape(-1)  # a view: what is loaded is written into the array
+            part = group.part(flat.size) if group else slice(0, flat.size)
+            pieces[f"{name}.{k}.{kind}"] = Piece(flat[part], flat.shape, (part.start,))
+    return pieces
+
+
+def _arrays(optimizer):
+    """Of each parameter {"weight", the names of its moments: array}. Moments that are not there yet are made."""
+    inner = getattr(optimizer, "inner", optimizer)
+    for p, state in zip(inner.parameters, inner.state, strict=True):
+        for moment in inner.moments:
+            if state.get(moment) is None:
+                state[moment] = filled(p.data, 0)
+        yield {"weight": p.data} | {moment: state[moment] for moment in inner.moments}
+
+
+def save_optimizer(folder, group, optimizer, common=False, **values):
+    """`save` of the weights and the state of an optimizer whose parameters are cut among the workers (zero.py). common:
+    of one that all workers have alike, as in data parallel; each then writes a part of it."""
     inner = getattr(optimizer, "inner", optimizer)
     values |= {"steps of the optimizer": [state["step"] for state in inner.state]}
-    save(folder, group, state_pieces(optimizer, group), **values)
+    save(folder, group, (common_pieces if common else state_pieces)(optimizer, group), **values)
 
 
-def load_optimizer(folder, group, optimizer):
+def load_optimizer(folder, group, optimizer, common=False):
     """Go on from `save_optimizer`, by another number of workers or the same. Returns the values."""
-    values = load(folder, group, state_pieces(optimizer, group))
+    values = load(folder, group, common_pieces(optimizer) if common else state_pieces(optimizer, group))
     inner = getattr(optimizer, "inner", optimizer)
-    for state, step in zip(inner.state, values.pop("steps of the optimizer"), strict=True):
-        state["step"] = step
+    for p, state, step in zip(inner.parameters, inner.state, values.pop("steps of the optimizer"), strict=True):
+        state["step"], p.version = step, p.version + 1
     for bucket in getattr(optimizer, "buckets", ()):  # weights of which the worker has all
         bucket.gather(group)
     return values
@@ -89,7 +108,7 @@ def save(folder, group, pieces, **values):
         with open(draft, "rb+") as opened:
             os.fsync(opened.fileno())
         os.replace(draft, folder / INDEX)
-        for old in folder.glob("*.safetensors"):
+        for old in folder.glob("*.safetensors*"):  # older ones, and drafts of workers that were killed
             if old.name not in files:
                 old.unlink()
     group.barrier()

@@ -4,15 +4,23 @@ The network is `training.smaller.networks.digits`, two convolutions and two line
 dropout, so that many workers compute what one computes.
 """
 
+import contextlib
+import functools
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
-from training import SGD, Tensor, data
+from training import SGD, Adam, Tensor, data, modules
 from training import functional as F
 from training.smaller import networks
+from training.tensor import record
 
+from .checkpoints import INDEX, load_optimizer, save_optimizer
 from .data import DataParallel
+from .elastic import tree_gradients
+from .staleness import Client, ParameterServer, serve, work
 
 
 def batch_of(examples, step=0):
@@ -80,6 +88,118 @@ def _end_this_process():
     import signal
 
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def resumable(group, folder, steps, every, attempt=0, die=(), parts=4):
+    """A `DigitsMLP` that learns by Adam, saves every `every` steps, and begins at
+    the last checkpoint in `folder`. Its weights are the same bits on 1, 2 and 4
+    workers, however often it began again.
+
+    die: for each attempt (rank, when), a worker that ends itself: before a step,
+    where `when` is an integer, or so many seconds after the beginning. Returns
+    {"began": the first step, "losses": by step, "weights"}.
+    """
+    model, began, losses = DigitsMLP(), 0, {}
+    optimizer = Adam(model.parameters(), lr=0.01)
+    if (Path(folder) / INDEX).exists():
+        values = load_optimizer(folder, group, optimizer, common=True)
+        began = values["step"]
+    weights, loss_of = model.parameters(), _loss_by_step(model, parts)
+    with _dies(group.rank, *die[attempt : attempt + 1]) as dies:
+        for step in range(began, steps):
+            dies(step)
+            of_part = functools.partial(loss_of, step)
+            losses[step] = tree_gradients(group, weights, of_part, parts)
+            optimizer.step()
+            if (step + 1) % every == 0:
+                save_optimizer(folder, group, optimizer, common=True, step=step + 1)
+    return {"began": began, "losses": losses, "weights": model.state_dict()}
+
+
+def _loss_by_step(model, parts, examples=32):
+    """loss_of(step, part): of which examples, follows from these two numbers."""
+    (images, labels), _ = data.digits()
+
+    def loss_of(step, part):
+        chosen = (np.arange(examples) + (step * parts + part) * examples) % len(labels)
+        return F.cross_entropy(model(images[chosen]), labels[chosen])
+
+    loss_of(0, 0).backward()  # what is to be compiled is, before somebody looks at a clock
+    return loss_of
+
+
+@contextlib.contextmanager
+def _dies(rank, when=None):
+    """Ends this process, if its rank is meant, when the time or the step has come."""
+    mine = when[1] if when and when[0] == rank else None
+    timer = threading.Timer(mine, _end_this_process) if isinstance(mine, float) else None
+    if timer:
+        timer.start()
+    yield lambda step: _end_this_process() if step == mine and not timer else None
+    if timer:
+        timer.cancel()
+
+
+class DigitsMLP(modules.Module):
+    """Two layers that tell digits apart, with always the same weights. The ReLU between them is NumPy's: that is one
+    kernel less to compile for each new process."""
+
+    def __init__(self, width=32):
+        rng = np.random.default_rng(0)
+        self.first, self.second = modules.Linear(64, width, generator=rng), modules.Linear(width, 10, generator=rng)
+
+    def forward(self, images):
+        x = self.first(Tensor(images.reshape(-1, 64)))
+        hidden = record("relu", np.maximum(x.data, 0), [x], lambda grad, kept: [grad * (kept > 0)], x.data)
+        return self.second(hidden)
+
+
+def digits_gradient(examples=32):
+    """gradient(weights, worker, k) for `staleness`: loss and gradients of `DigitsMLP` on the worker's k-th batch."""
+    (images, labels), model = data.digits()[0], DigitsMLP()
+
+    def gradient(weights, worker, k):
+        for p, w in zip(model.parameters(), weights, strict=True):
+            p.data[...], p.grad = w, None
+        chosen = np.random.default_rng([worker, k]).integers(len(labels), size=examples)
+        loss = F.cross_entropy(model(images[chosen]), labels[chosen])
+        loss.backward()
+        return loss.item(), [p.grad for p in model.parameters()]
+
+    return gradient
+
+
+def asynchronous(group, bound, pauses, updates=400, lr=0.1, momentum=0.0, every=10):
+    """Worker 0 is a parameter server by SGD with this `bound` (staleness.py), the others learn digits. A worker's
+    gradient takes its seconds of `pauses` more: it sleeps, as one that waits for its GPU. So cores are not what is
+    scarce, and a slow worker is slow by the clock.
+
+    Returns of worker 0 {"seconds", "losses" on the test images: every so many updates}, of others {"staleness": of each
+    of its gradients}. All workers are there and have compiled when the clock begins.
+    """
+    model, tests = DigitsMLP(), data.digits()[1]
+    gradient = digits_gradient()
+    gradient([p.data for p in model.parameters()], 0, 0)
+    group.barrier()
+    begin = time.perf_counter()
+    if group.rank:
+        client, pause = Client(group, model.parameters()), pauses[group.rank - 1]
+        done = work(client, group.rank - 1, gradient, lambda worker, k: time.sleep(pause))
+        return {"staleness": [stale for stale, _ in done]}
+    server = ParameterServer(model.parameters(), SGD(model.parameters(), lr, momentum), group.size - 1, bound, updates)
+    noted = []
+
+    def note():
+        if server.version % every == 0:
+            noted.append((time.perf_counter() - begin, server.now()[0]))
+
+    serve(server, group, note)
+    losses = []
+    for _, weights in noted:
+        for p, w in zip(model.parameters(), weights, strict=True):
+            p.data[...] = w
+        losses.append(F.cross_entropy(model(tests[0]), tests[1]).item())
+    return {"seconds": [seconds for seconds, _ in noted], "losses": losses}
 
 
 def timeline(group, examples, width=32, tries=20, **options):

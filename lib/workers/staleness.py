@@ -121,9 +121,10 @@ def work(server, worker, gradient, pause=None):
 PULL, PUSH, LEFT = range(3)
 
 
-def serve(server, group):
+def serve(server, group, after=None):
     """Worker 0's part: answer the others, each of which runs `work(Client(group, parameters), group.rank - 1, ...)`,
-    until all have left. The server is for group.size - 1 workers, and has a number of updates."""
+    until all have left. The server is for group.size - 1 workers, and has a number of updates. after(): called after
+    each of them."""
     waiting, here = [], group.size - 1
     while here:
         source, (kind, version) = group.receive_any()
@@ -132,6 +133,8 @@ def serve(server, group):
         elif kind == PUSH:
             stale = server.push(source - 1, _cut(group.receive(source), server.parameters), int(version))
             group.send(np.array([-1 if stale is None else stale]), source)
+            if after and stale is not None:
+                after()
         else:
             here -= 1
         for other in [w for w in waiting if server.finished() or server.may_begin(w - 1)]:

@@ -1,6 +1,8 @@
 """What workers do in the tests: they are processes, which import it from here."""
 
 import os
+import signal
+import threading
 import time
 
 import numpy as np
@@ -217,3 +219,47 @@ def computes_for_ever(group, folder):
     works(group, 1, folder)
     while True:
         pass
+
+
+# ---- what is killed and goes on --------------------------------------------------------------------------------------
+
+PARTS, WIDTH = 4, 24
+
+
+def learns(group, folder, steps, every, attempt=0, kills=()):
+    """A network of two matrices in NumPy alone, with momentum, that begins at the last checkpoint in `folder`: a new
+    process has it in a second. kills: for each attempt (rank, seconds after the beginning). Returns (the step that it
+    began at, weights, momentum)."""
+    from workers import checkpoints
+    from workers.elastic import tree_mean
+
+    weights, momentum = np.random.default_rng(0).standard_normal((2, 2, WIDTH, WIDTH), np.float32)
+    momentum[...], began = 0, 0
+
+    def pieces(cut):
+        found = {}
+        for name, array in (("weights", weights), ("momentum", momentum)):
+            part = cut(array.size)
+            found[name] = checkpoints.Piece(array.reshape(-1)[part], (array.size,), (part.start,))
+        return found
+
+    if os.path.exists(os.path.join(folder, checkpoints.INDEX)):
+        began = checkpoints.load(folder, group, pieces(lambda size: slice(0, size)))["step"]
+    if attempt < len(kills) and kills[attempt][0] == group.rank:
+        timer = threading.Timer(kills[attempt][1], os.kill, (os.getpid(), signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+    step = began
+
+    def gradient(k):
+        x = np.random.default_rng([step, k]).standard_normal((32, WIDTH), np.float32)
+        hidden = np.maximum(x @ weights[0], 0)
+        back = (hidden @ weights[1] - x) / x.size
+        return np.stack([x.T @ ((back @ weights[1].T) * (hidden > 0)), hidden.T @ back])
+
+    for step in range(began, steps):
+        momentum[...] = np.float32(0.9) * momentum + tree_mean(group, gradient, PARTS)
+        weights[...] -= np.float32(0.05) * momentum
+        if (step + 1) % every == 0:
+            checkpoints.save(folder, group, pieces(group.part), step=step + 1)
+    return began, weights, momentum

@@ -1,7 +1,5 @@
 """Groups of processes: the same results as over threads, and an end that leaves nothing behind, whatever happens."""
 
-import contextlib
-import glob
 import os
 import random
 import signal
@@ -16,32 +14,12 @@ import numpy as np
 import psutil
 import pytest
 from functions import ALGORITHMS, check_everything, given
+from leftovers import left, nothing_left
 
 from workers import GroupError, processes, threads
 
 HERE = Path(__file__).parent
 SHAPES = ((0,), (1,), (5,), (3, 2), (17, 1, 3))
-
-
-def left():
-    """Names in /dev/shm of segments and semaphores of Python's."""
-    return {name for kind in ("psm_", "sem.mp-") for name in glob.glob(f"/dev/shm/{kind}*")}
-
-
-@contextlib.contextmanager
-def nothing_left():
-    """Whatever happens inside: no process and no segment more than before."""
-    children, names = set(psutil.Process().children(recursive=True)), left()
-    yield
-    gone_by = time.monotonic() + 120
-    while time.monotonic() < gone_by:
-        more = [child for child in set(psutil.Process().children(recursive=True)) - children
-                if "resource_tracker" not in " ".join(child.cmdline())]  # fmt: skip
-        if not more and not left() - names:
-            return
-        time.sleep(0.05)
-    assert not more
-    assert not left() - names
 
 
 LONG = [pytest.param(size, marks=pytest.mark.rotates) for size in (1, 4, 5, 8)]

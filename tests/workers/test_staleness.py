@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nets import batches, close, loss_of, mlp, same_bits
 
 from training import SGD, modules
-from workers import threads
+from workers import examples, threads
 from workers.local_sgd import LocalSGD
 from workers.staleness import Client, ParameterServer, serve, simulate, work
 
@@ -137,6 +137,20 @@ def test_a_server_in_a_group(bound, workers):
     if bound is not None:
         assert max(stale for one in done for stale, _ in one) <= (2 * bound + 1) * (workers - 1)
         assert max(clocks) - min(clocks) <= bound + 1
+
+
+@pytest.mark.parametrize("bound", [0, None])
+def test_an_asynchronous_training_of_the_page(bound):
+    """Losses at each tenth update, and a staleness for each; without a pause, no worker sleeps."""
+    server, *others = threads.run(examples.asynchronous, 3, bound, (0.0, 0.001), updates=60, lr=0.2)
+    stale = [one for other in others for one in other["staleness"]]
+    assert len(server["seconds"]) == len(server["losses"]) == 6
+    assert server["seconds"] == sorted(server["seconds"])
+    assert server["losses"][-1] < server["losses"][0]
+    assert len(stale) == 60
+    if bound == 0:
+        assert max(stale) <= 1
+        assert [len(other["staleness"]) for other in others] == [30, 30]
 
 
 def test_errors():
