@@ -6,7 +6,8 @@
 Ours is what a user of lib/training writes: modules, a tape, an optimiser. So is PyTorch's, but for what makes it faster: its
 Transformer block is made of functions, and its AdamW is the fused one. Both begin with the same weights, and the loss and
 all gradients of the first step are compared. float32. sides.py says how it is timed. "split" of the record: the seconds of
-each layer forward, of each operation backward, and of what is no operation, as Python between them.
+each layer forward, of each operation backward, and of what is no operation, as Python between them. "operations": rows and
+means of what such a network has beside its products, one operation at a time, on tensors as above.
 """
 
 import statistics
@@ -18,6 +19,14 @@ import sides
 STEPS, BATCH, WIDTH, HEADS, CHARACTERS = 64, 32, 128, 4, 103
 PICTURES, HIDDEN, CLASSES = 64, 128, 10
 RATE = 1e-4
+OPERATIONS = {  # the shape of x
+    "gelu": (STEPS * BATCH, 4 * WIDTH),
+    "layer_norm": (STEPS * BATCH, WIDTH),
+    "softmax": (STEPS * BATCH * HEADS, STEPS),
+    "cross_entropy": (STEPS * BATCH, CHARACTERS),
+    "batch_norm": (PICTURES, 32, 28, 28),
+    "AdamW": (),
+}
 ROUNDS = 15  # steps of which the split is the median
 
 stored_as = sides.stored_as
@@ -31,6 +40,9 @@ def benchmark(quick=False):
 
     cases = [network("CNN", edge) for edge in (28, 8)] + [network("LSTM"), network("Transformer")]
     found = sides.compare(__file__, cases, label, quick)
+    single = [{"kind": name, "passes": one, "work": 0} for name in OPERATIONS for one in (sides.FORWARD, sides.BOTH)]
+    single[-2:] = [{"kind": "AdamW", "passes": "update", "work": 0}]
+    others = sides.compare(__file__, single, lambda row: row["kind"], quick)
     split = []
     for threads in (1, 2)[: min(1 if quick else 2, numba.config.NUMBA_NUM_THREADS)]:
         with timing.limit_threads(threads):
@@ -38,7 +50,7 @@ def benchmark(quick=False):
     for one in split:
         parts = ", ".join(f"{name} {seconds * 1e3:.2f}" for name, seconds in one["parts"].items())
         print(f"{one['threads']} thr {one['network']:<14} ms: {parts}")
-    return found | {"split": split}
+    return found | {"operations": {name: others[name] for name in ("rows", "means")}, "split": split}
 
 
 def network(kind, edge=0):
@@ -170,13 +182,99 @@ def warm():
     return Ours(network("LSTM")).step
 
 
+def numbers(case):
+    """(x, the gradient that comes back, weight and bias) of an operation alone; answers in the place of the gradient."""
+    shape, random = OPERATIONS[case["kind"]], np.random.default_rng(0)
+    x, grad = random.standard_normal((2, *shape), np.float32)
+    if case["kind"] == "cross_entropy":
+        grad = random.integers(0, CHARACTERS, len(x))
+    count = shape[1] if case["kind"] == "batch_norm" else shape[-1]
+    return x, grad, random.standard_normal((2, count), np.float32)
+
+
+def alone(case, tensor, functions, arrays):
+    """(function without arguments, its results) of an operation on tensors. arrays(tensor or array): of the library."""
+    x, grad, pair = numbers(case)
+    x, (weight, bias) = tensor(x, requires_grad=True), [tensor(one, requires_grad=True) for one in pair]
+    leaves = [x, weight, bias] if case["kind"].endswith("norm") else [x]
+
+    def forward():
+        return functions[case["kind"]](x, weight, bias, grad)
+
+    def both():
+        for leaf in leaves:
+            leaf.grad = None
+        y = forward()
+        y.backward(None if y.shape == () else arrays(grad))
+        return y
+
+    run = forward if case["passes"] == sides.FORWARD else both
+    y = run()
+    return run, [y.detach().numpy(), *(leaf.grad for leaf in leaves if case["passes"] != sides.FORWARD)]
+
+
+def update(case, parameters, optimizer):
+    """As `alone`, of an optimiser: with the gradients of the first step."""
+    optimizer.step()
+    return optimizer.step, [getattr(one, "data", one) for one in parameters[:4]]
+
+
+def ours_alone(case):
+    from training import Tensor
+    from training import functional as F
+
+    if case["kind"] == "AdamW":
+        made = Ours(network("Transformer"))
+        made.step()
+        return update(case, made.parameters, made.optimizer)
+    functions = {
+        "gelu": lambda x, *_: F.gelu(x),
+        "softmax": lambda x, *_: F.softmax(x, -1),
+        "layer_norm": lambda x, weight, bias, _: F.layer_norm(x, weight, bias),
+        "batch_norm": lambda x, weight, bias, _: F.batch_norm_with_statistics(x, weight, bias)[0],
+        "cross_entropy": lambda x, weight, bias, answers: F.cross_entropy(x, answers),
+    }
+    return alone(case, Tensor, functions, np.asarray)
+
+
+def pytorch_alone(case):
+    import torch
+    from torch.nn import functional
+
+    if case["kind"] == "AdamW":
+        _, _, (_, parameters, optimizer) = pytorch_step(network("Transformer"))
+        return update(case, parameters, optimizer)
+    functions = {
+        "gelu": lambda x, *_: functional.gelu(x),
+        "softmax": lambda x, *_: functional.softmax(x, -1),
+        "layer_norm": lambda x, weight, bias, _: functional.layer_norm(x, x.shape[-1:], weight, bias),
+        "batch_norm": lambda x, weight, bias, _: functional.batch_norm(x, None, None, weight, bias, training=True),
+        "cross_entropy": lambda x, weight, bias, answers: functional.cross_entropy(x, torch.from_numpy(answers)),
+    }
+    return alone(
+        case, lambda x, requires_grad: torch.from_numpy(x).requires_grad_(requires_grad), functions, torch.from_numpy
+    )
+
+
 def ours(case):
+    if case["kind"] in OPERATIONS:
+        run, results = ours_alone(case)
+        return run, "lib/training", results
     made = Ours(case)
     loss = made.step()
     return made.step, "lib/training", [loss, *(one.grad for one in made.parameters)]
 
 
 def pytorch(case):
+    if case["kind"] in OPERATIONS:
+        run, results = pytorch_alone(case)
+        return run, "PyTorch", results
+    step, loss, (_, parameters, _) = pytorch_step(case)
+    return step, "PyTorch", [loss.numpy(), *(one.grad.numpy() for one in parameters)]
+
+
+def pytorch_step(case):
+    """(a step, the first loss, (layers, parameters, optimiser))."""
     import torch
 
     x, answers, layers = model(case)
@@ -200,8 +298,7 @@ def pytorch(case):
         optimizer.step()
         return loss.detach()
 
-    loss = step()
-    return step, "PyTorch", [loss.numpy(), *(one.grad.numpy() for one in parameters)]
+    return step, step(), (parts, parameters, optimizer)
 
 
 class Block:

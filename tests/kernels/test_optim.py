@@ -8,7 +8,7 @@ import pytest
 
 import dlkernels
 from dlkernels import adamw, clip_grad_norm, cuda, implementations, sgd
-from dlkernels.optim import gpu, reference
+from dlkernels.optim import gpu, groups, reference
 from simt.xray import xray
 
 from . import torch_training as torch_says
@@ -199,3 +199,17 @@ def test_what_is_fused_moves_what_must_be_moved():
 
 def test_the_names_that_users_import():
     assert {"adam", "adamw", "clip_grad_norm", "sgd"} <= set(dlkernels.__all__)
+
+
+@pytest.mark.quick
+def test_where_an_array_lies_is_known_for_as_long_as_it_lives():
+    before = len(groups._known)
+    kept = np.zeros(3, np.float32)
+    for n in range(1, 200):  # others get the number of one that is gone
+        x = np.zeros(n, np.float32)[::-1][: n // 2 + 1]
+        assert groups.address(x) == groups.address(x) == x.ctypes.data
+        assert groups.address(kept) == kept.ctypes.data
+    del x
+    assert len(groups._known) == before + 1
+    with pytest.raises(ValueError, match="cannot resize"):  # which would move it
+        kept.resize(1000, refcheck=False)

@@ -322,6 +322,30 @@ def test_what_is_not_chosen_of_two_states_does_no_harm(rung, batch):
     assert np.isfinite(found[1]).all()
 
 
+@pytest.mark.parametrize(("hidden", "batch"), [(130, 5), (160, 34), (20, 65), (17, 32)])
+def test_gates_of_groups_of_sequences_and_parts_of_panels(hidden, batch):
+    """More sequences than are taken at a time, more units than meet them at a time, and of both some that are left."""
+    rng = np.random.default_rng(hidden)
+
+    def draw(*shape):
+        return (rng.standard_normal(shape) / 3).astype("f")
+
+    states = [draw(1, batch, hidden) for _ in range(2)]
+    weights = draw(4 * hidden, 3), draw(4 * hidden, hidden), draw(4 * hidden), draw(4 * hidden)
+    given = [draw(3, batch, 3), *states, *weights]
+    lengths = rng.integers(1, 4, batch)
+    *results, gates, cells = dlkernels.lstm_with_gates(*given, lengths=lengths)
+    grads = [draw(*one.shape) for one in results]
+    found = dlkernels.lstm_backward_from_gates(grads, *given, gates, cells, lengths=lengths)
+    exact = [one.astype(np.float64) for one in given]
+    right = [
+        *reference.lstm_with_gates(*exact, lengths=lengths),
+        *reference.lstm_backward([one.astype(np.float64) for one in grads], *exact, lengths=lengths),
+    ]
+    for one, other in zip([*results, gates, cells, *found], right, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-5 * max(1, abs(other).max()))
+
+
 # ---- gates -------------------------------------------------------------------------------------------------------------
 
 

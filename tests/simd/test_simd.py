@@ -25,6 +25,7 @@ from dlkernels.simd import (
     load,
     load_bytes,
     load_nibbles,
+    load_part,
     maximum,
     memory,
     minimum,
@@ -36,6 +37,7 @@ from dlkernels.simd import (
     store,
     store_low_bytes,
     store_nontemporal,
+    store_part,
     target,
     until_aligned,
     where,
@@ -170,6 +172,28 @@ def test_first_lanes_of_one_and_the_rest_of_another(dtype):
         out = np.zeros(n, dtype)
         some(count, x, y, out)
         np.testing.assert_array_equal(out, np.where(np.arange(n) < int(count), x, y), err_msg=str(count))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_part_of_a_vector_is_read_and_written_and_nothing_else(dtype):
+    @njit
+    def some(x, i, one, out, count):
+        store_part(out, i, load_part(x, i, count) + one, count)
+
+    @njit
+    def shown(x, i, out, count):
+        store(out, 0, load_part(x, i, count))
+
+    n = simd.vector_width(dtype)
+    x = np.arange(1, 2 * n + 1, dtype=dtype)
+    for count in (None, *range(n + 1), np.uint8(n - 1)):
+        taken = np.arange(n) < (n if count is None else int(count))
+        out, there = np.full(2 * n, -5, dtype), np.full(n, -5, dtype)
+        some(x, 1, x[0], out, count)
+        shown(x, 1, there, count)
+        np.testing.assert_array_equal(out[1 : n + 1], np.where(taken, x[1 : n + 1] + 1, -5), err_msg=str(count))
+        np.testing.assert_array_equal(there, np.where(taken, x[1 : n + 1], 0), err_msg=str(count))
+        np.testing.assert_array_equal(np.delete(out, np.s_[1 : n + 1]), -5)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -25,7 +25,7 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory_at
 from ..team import share
-from .groups import as_tuple
+from .groups import address, as_tuple
 from .steps import adam_step, sgd_step
 
 BLOCK = 1 << 14  # elements of a task: each array of 64 KiB, four of them fit the L2 cache
@@ -177,23 +177,18 @@ def table(groups, results):
     for k, p in enumerate(groups[0]):
         if not p.size:
             continue
-        row, known = [p.size, tasks], {}  # known: where an array lies, to ask once where it is replaced
+        row = [p.size, tasks]
         for group in groups:
-            address = 0
             if group is not None:
-                x = group[k] if _plain(group[k]) else flat(group[k])
-                alive.append(x)
-                address = known[id(x)] = x.ctypes.data
-            row.append(address)
+                alive.append(group[k] if _plain(group[k]) else flat(group[k]))
+            row.append(0 if group is None else address(alive[-1]))
         for one in written:
-            address = 0
             if one is not None:
                 line = one[k] if _plain(one[k]) else np.empty(one[k].shape, one[k].dtype)
                 alive.append(line)
-                address = known.get(id(line)) or line.ctypes.data
                 if line is not one[k]:
                     back.append((one[k], line))
-            row.append(address)
+            row.append(0 if one is None else address(line))
         rows.append(row)
         tasks += -(-p.size // BLOCK)
     return np.array(rows, np.int64), tasks, back, alive

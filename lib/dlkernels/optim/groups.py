@@ -5,12 +5,31 @@ one shape. A result may be written over the argument that it replaces, since eac
 written, and over no other array.
 """
 
+import weakref
+
 import numpy as np
 
 from ..arguments import float_array, one_place, output, overlap
 from ..device import is_device_array
 from ..implementations import Several
 from ..layouts import memory
+
+_known = {}  # {id of an array: (a weak reference to it, where it lies)}
+
+
+def address(x):
+    """Where a NumPy array lies. NumPy takes microseconds to say so, for each array of each step. And arrays stay there:
+    none that has a weak reference can be resized."""
+    known = _known.get(id(x))
+    if known is None or known[0]() is not x:
+        number = id(x)
+        known = _known[number] = weakref.ref(x, lambda gone: _forget(number, gone)), x.ctypes.data
+    return known[1]
+
+
+def _forget(number, gone):
+    if (known := _known.get(number)) and known[0] is gone:  # else another array has the number now
+        del _known[number]
 
 
 def gather(groups, out, replaced, single=()):
@@ -129,7 +148,7 @@ def _name_overlap(written, read):
 def _bounds(x):
     """(first byte, last byte + 1); nothing where an array is empty, or where numba's simulator does not say."""
     if type(x) is np.ndarray and x.flags.c_contiguous:
-        first = x.ctypes.data if x.size else 0
+        first = address(x) if x.size else 0
         return first, first + x.nbytes
     x = memory(x)
     return (0, 0) if x is None or x.size == 0 else np.lib.array_utils.byte_bounds(x)

@@ -1,13 +1,14 @@
 """An LSTM on a CPU that keeps its gates, and its gradient from them, in float32: a step is one job of the team.
 
 Lanes of a vector are units, as they lie in memory, so nothing is turned over. A task has UNITS units, and of these all
-gates of all sequences: it needs nothing of a step but what the step before has left. Of ROWS sequences at a time::
+gates of all sequences: it needs nothing of a step but what the step before has left::
 
     forward     of_h[sequence, gate] = the sum over k of h[sequence, k] * U[gate, k]; then gates, c and h
     backward    of_h[sequence, unit] = the sum over gates of of_gates[sequence, gate] * U[gate, unit]; then of_gates
 
-The tile's product goes to a line of the thread's own, and is used there at once. What waits for no step, the gradients
-of W, U and x, is one product each for all steps.
+The product of GROUP sequences goes to a line of the thread's own, and is used there at once. DEPTH rows of a panel of U
+at a time meet all of them, so that they come from the L2 cache once. What waits for no step, the gradients of W, U and
+x, is one product each for all steps.
 """
 
 import numpy as np
@@ -17,26 +18,29 @@ from ..host import aligned_zeros, plain, workspace
 from ..implementations import implementation
 from ..matrix.backward import product
 from ..matrix.choose import multiply_contiguous
-from ..simd import vector_registers, vector_width
+from ..simd import broadcast, fma, load, load_part, store, store_part, vector_registers, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.pack import pack
-from ..simd.tile import tile_multiply_add, tile_store, tile_zeros
+from ..simd.tile import tile_load, tile_multiply_add, tile_store, tile_zeros
 from ..team import share
-from ..vector.fast import sigmoid, tanh
 from . import backward as products
 from .cpu import lengths_of
 from .fast import threads_for
 from .fast_backward import FEW, backward_in_vectors, forward_in_vectors
+from .fast_gates import below_sigmoid, tanh_as_quotient
 from .layers import backward_from, backward_on_layers, in_order, keeping
 
 f32 = np.float32
-# Sequences at a time: TALL, where there are so many. A panel then comes from the L2 cache half as often.
-ROWS, TALL, VECTORS = FEW, max(FEW, 8 if vector_registers() == 32 else 4), 2
-UNITS = VECTORS * vector_width(np.float32)
+# Sequences of a tile: TALL, where there are so many.
+ROWS, TALL, VECTORS = FEW, max(FEW, 8 if vector_registers() == 32 else 6), 2
+GROUP, DEPTH = 32, 128  # 16 and 8 KiB: factors and a part of a panel lie in the L1 cache together
+lanes = vector_width(np.float32)
+UNITS = VECTORS * lanes
 ZERO, ONE = f32(0), f32(1)
 WIDE = 4 * UNITS  # numbers of a sequence in a thread's line
+LINE = (GROUP + 1) * WIDE  # the last: sums over the sequences, or a state that nobody needs
 PANEL, GATES = 0, 1  # whether the rows of a panel are rows of U, or columns
 
 
@@ -66,28 +70,68 @@ def panels(w_hh, how):
     return result
 
 
+@inner_njit(error_model="numpy")
+def _tile(tall, more, terms, factors, at, row, panel, panel_at, line, to, pitch):
+    """A tile of sums over `terms` products, to the line, and added to what is there if there is `more`."""
+    if tall:
+        acc = tile_load(line, to, pitch, TALL, VECTORS) if more else tile_zeros(line, TALL, VECTORS)
+        acc = tile_multiply_add(acc, terms, factors, at, (row, 1), panel, panel_at, UNITS)
+        tile_store(line, to, pitch, acc)
+    else:
+        low = tile_load(line, to, pitch, ROWS, VECTORS) if more else tile_zeros(line, ROWS, VECTORS)
+        low = tile_multiply_add(low, terms, factors, at, (row, 1), panel, panel_at, UNITS)
+        tile_store(line, to, pitch, low)
+
+
+@inner_njit(error_model="numpy")
+def _products(count, depth, factors, at, row, panel, panel_at, line, line_at, pitch):
+    """line[line_at + r * pitch :] = the sum over k < depth of factors[at + r * row + k] * the panel's row k, for
+    r < count, of ROWS to GROUP."""
+    tall = count >= TALL
+    rows = TALL if tall else ROWS
+    whole = count - count % rows
+    for k in range(0, depth, DEPTH):
+        for r in range(0, whole, rows):
+            some, to = at + r * row + k, line_at + r * pitch
+            _tile(tall, k > 0, min(DEPTH, depth - k), factors, some, row, panel, panel_at + k * UNITS, line, to, pitch)
+    if whole < count:  # the last tile begins earlier: what it reaches over is the same once more
+        r = count - rows
+        _tile(tall, False, depth, factors, at + r * row, row, panel, panel_at, line, line_at + r * pitch, pitch)
+
+
+def by_task(bias):
+    """The gates' biases as tasks read them, as long as vectors are."""
+    hidden = bias.size // 4
+    result = np.zeros((-(-hidden // UNITS) * UNITS, 4), f32)
+    result[:hidden] = bias.reshape(4, hidden).T
+    return np.ascontiguousarray(result.reshape(-1, UNITS, 4).swapaxes(1, 2))
+
+
 # ---- forward ---------------------------------------------------------------------------------------------------------
 
 
-@inner_njit(error_model="numpy", fastmath={"contract"})
-def _gates(first, units, hidden, bias, of_h, row, c, h):
-    """Some units of a sequence: their gates, in the place of W x, c, which becomes the new one, and h."""
-    i, f = row[first : first + units], row[hidden + first : hidden + first + units]
-    g, o = row[2 * hidden + first :][:units], row[3 * hidden + first :][:units]
-    b_i, b_f = bias[first : first + units], bias[hidden + first : hidden + first + units]
-    b_g, b_o = bias[2 * hidden + first :][:units], bias[3 * hidden + first :][:units]
-    for j in range(units):
-        i[j] = sigmoid(i[j] + b_i[j] + of_h[j], ZERO)
-    for j in range(units):
-        f[j] = sigmoid(f[j] + b_f[j] + of_h[UNITS + j], ZERO)
-    for j in range(units):
-        g[j] = tanh(g[j] + b_g[j] + of_h[2 * UNITS + j], ZERO)
-    for j in range(units):
-        o[j] = sigmoid(o[j] + b_o[j] + of_h[3 * UNITS + j], ZERO)
-    for j in range(units):
-        c[j] = f[j] * c[j] + i[j] * g[j]
-    for j in range(units):
-        h[j] = o[j] * tanh(c[j], ZERO)
+@inner_njit(error_model="numpy")
+def _gates(gates, at, hidden, of_h, own_at, bias, bias_at, cells, kept_at, c, h, out, c_at, h_at, out_at, count):
+    """A vector of units of a sequence: their gates, in the place of W x, c and h. count: of the units that there are,
+    or None."""
+    i = load_part(gates, at, count) + load(bias, bias_at) + load(of_h, own_at)
+    f = load_part(gates, at + hidden, count) + load(bias, bias_at + UNITS) + load(of_h, own_at + UNITS)
+    g = load_part(gates, at + 2 * hidden, count) + load(bias, bias_at + 2 * UNITS) + load(of_h, own_at + 2 * UNITS)
+    o = load_part(gates, at + 3 * hidden, count) + load(bias, bias_at + 3 * UNITS) + load(of_h, own_at + 3 * UNITS)
+    above, below = tanh_as_quotient(g)
+    i, f, g, o = ONE / below_sigmoid(i), ONE / below_sigmoid(f), above / below, ONE / below_sigmoid(o)
+    before = load_part(c, c_at, count)
+    cell = fma(f, before, i * g)
+    above, below = tanh_as_quotient(cell)
+    shown = o * (above / below)
+    store_part(gates, at, i, count)
+    store_part(gates, at + hidden, f, count)
+    store_part(gates, at + 2 * hidden, g, count)
+    store_part(gates, at + 3 * hidden, o, count)
+    store_part(cells, kept_at, before, count)
+    store_part(c, c_at, cell, count)
+    store_part(h, h_at, shown, count)
+    store_part(out, out_at, shown, count)
 
 
 @inner_njit(error_model="numpy")
@@ -97,31 +141,37 @@ def _forward_units(arguments, task, who):
     batch, hidden = c.shape
     first = task * UNITS
     units = min(UNITS, hidden - first)
-    last = first + units
-    own, before, after = line[who * TALL * WIDE : (who + 1) * TALL * WIDE], h[now], h[1 - now]
-    rows, states, panel = TALL if batch >= TALL else ROWS, memory(before), memory(weights)
-    for top in range(0, batch, rows):
-        begin = min(top, batch - rows)
+    last, whole = first + units, units - units % lanes
+    states, panel, biases = memory(h), memory(weights), memory(bias)
+    kept, kept_cells, old, shown = memory(gates), memory(cells), memory(c), memory(out)
+    before, after, own = now * batch * hidden, (1 - now) * batch * hidden, memory(line[who * LINE :])
+    groups = -(-batch // GROUP)
+    for part in range(groups):
+        begin, end = part * batch // groups, (part + 1) * batch // groups
         for k in range(4):
             at = (task * 4 + k) * hidden * UNITS
-            if rows == TALL:
-                tall = tile_zeros(memory(own), TALL, VECTORS)
-                tall = tile_multiply_add(tall, hidden, states, begin * hidden, (hidden, 1), panel, at, UNITS)
-                tile_store(memory(own), k * UNITS, WIDE, tall)
-            else:
-                acc = tile_zeros(memory(own), ROWS, VECTORS)
-                acc = tile_multiply_add(acc, hidden, states, begin * hidden, (hidden, 1), panel, at, UNITS)
-                tile_store(memory(own), k * UNITS, WIDE, acc)
-        for b in range(top, min(top + rows, batch)):
-            cells[t, b, first:last] = c[b, first:last]
-            if t < lengths[b]:
-                of_h = own[(b - begin) * WIDE : (b - begin + 1) * WIDE]
-                _gates(first, units, hidden, bias, of_h, gates[t, b], c[b, first:last], after[b, first:last])
-                out[t, b, first:last] = after[b, first:last]
-            else:
-                after[b, first:last] = before[b, first:last]
+            _products(
+                end - begin, hidden, states, before + begin * hidden, hidden, panel, at, own, k * UNITS, WIDE
+            )  # fmt: skip
+        for b in range(begin, end):
+            if t >= lengths[b]:
+                cells[t, b, first:last] = c[b, first:last]
+                h[1 - now, b, first:last] = h[now, b, first:last]
                 for k in range(4):
                     gates[t, b, k * hidden + first : k * hidden + last] = ZERO
+                continue
+            unit, row, of_h, of_bias = b * hidden + first, t * batch + b, (b - begin) * WIDE, task * WIDE
+            at, one = row * 4 * hidden + first, row * hidden + first
+            for v in range(0, whole, lanes):
+                _gates(
+                    kept, at + v, hidden, own, of_h + v, biases, of_bias + v, kept_cells, one + v, old, states, shown,
+                    unit + v, after + unit + v, one + v, None,
+                )  # fmt: skip
+            if whole < units:
+                _gates(
+                    kept, at + whole, hidden, own, of_h + whole, biases, of_bias + whole, kept_cells, one + whole, old,
+                    states, shown, unit + whole, after + unit + whole, one + whole, units - whole,
+                )  # fmt: skip
 
 
 @cached_njit(error_model="numpy")
@@ -145,10 +195,10 @@ def forward(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out, gates, cells):
     multiply_contiguous(x.reshape(-1, x.shape[2]), w_ih.T, gates.reshape(-1, 4 * g.hidden))
     bias = np.zeros(4 * g.hidden, f32) if b_ih is None else b_ih + b_hh
     states, threads, steps = np.stack((h, h)), threads_for(g.hidden, g.batch, 4), in_order(g.steps, reverse)
-    line = workspace(np.dtype(f32), threads * TALL * WIDE)
+    line = workspace(np.dtype(f32), threads * LINE)
     now = _forward(
-        panels(w_hh, GATES), bias, lengths_of(g), states, c, line, steps.start, steps.stop, steps.step, gates, cells,
-        out, threads, least(g), team.members(),
+        panels(w_hh, GATES), by_task(bias), lengths_of(g), states, c, line, steps.start, steps.stop, steps.step, gates,
+        cells, out, threads, least(g), team.members(),
     )  # fmt: skip
     h[:] = states[now]
 
@@ -161,33 +211,34 @@ def least(g):
 # ---- backward --------------------------------------------------------------------------------------------------------
 
 
-@inner_njit(error_model="numpy", fastmath={"contract"})
-def _of_gates(first, units, hidden, grad, through, of_h, of_c, before, row, result, h):
-    """What some units of a sequence give to their gates. of_h is used up, of_c becomes that of c before; h: the new
-    state."""
-    i, f = row[first : first + units], row[hidden + first : hidden + first + units]
-    g, o = row[2 * hidden + first :][:units], row[3 * hidden + first :][:units]
-    of_i, of_f = result[first : first + units], result[hidden + first : hidden + first + units]
-    of_g, of_o = result[2 * hidden + first :][:units], result[3 * hidden + first :][:units]
-    for j in range(units):
-        of_h[j] += through[j] + grad[j]
-    for j in range(units):
-        h[j] = tanh(f[j] * before[j] + i[j] * g[j], ZERO)
-    for j in range(units):
-        of_c[j] += of_h[j] * o[j] * (ONE - h[j] * h[j])
-    for j in range(units):
-        of_o[j] = of_h[j] * h[j] * o[j] * (ONE - o[j])
-    for j in range(units):
-        h[j] *= o[j]
-    for j in range(units):
-        of_i[j] = of_c[j] * g[j] * i[j] * (ONE - i[j])
-    for j in range(units):
-        of_g[j] = of_c[j] * i[j] * (ONE - g[j] * g[j])
-    for j in range(units):
-        of_f[j] = of_c[j] * before[j] * f[j] * (ONE - f[j])
-    for j in range(units):
-        of_c[j] *= f[j]
-    of_h[:] = ZERO
+@inner_njit(error_model="numpy")
+def _of_gates(
+    gates, at, hidden, grad, grad_at, line, through, total, of_h, of_c, c_at, cells, kept_at, of_gates, states,
+    state_at, count,
+):  # fmt: skip
+    """What a vector of units of a sequence gives to their gates. of_h is used up, of_c becomes that of c before.
+    states: where the new state goes. count: of the units that there are, or None."""
+    i, f = load_part(gates, at, count), load_part(gates, at + hidden, count)
+    g, o = load_part(gates, at + 2 * hidden, count), load_part(gates, at + 3 * hidden, count)
+    before = load_part(cells, kept_at, count)
+    arrived = load_part(of_h, c_at, count) + load(line, through) + load_part(grad, grad_at, count)
+    above, below = tanh_as_quotient(fma(f, before, i * g))
+    squashed = above / below
+    shown = squashed * o
+    of_cell = fma(arrived * o, ONE - squashed * squashed, load_part(of_c, c_at, count))
+    of_i, of_f = of_cell * g * i * (ONE - i), of_cell * before * f * (ONE - f)
+    of_g, of_o = of_cell * i * (ONE - g * g), arrived * shown * (ONE - o)
+    store_part(of_h, c_at, broadcast(ZERO), count)
+    store_part(of_c, c_at, of_cell * f, count)
+    store_part(states, state_at, shown, count)
+    store_part(of_gates, at, of_i, count)
+    store_part(of_gates, at + hidden, of_f, count)
+    store_part(of_gates, at + 2 * hidden, of_g, count)
+    store_part(of_gates, at + 3 * hidden, of_o, count)
+    store(line, total, load(line, total) + of_i)
+    store(line, total + UNITS, load(line, total + UNITS) + of_f)
+    store(line, total + 2 * UNITS, load(line, total + 2 * UNITS) + of_g)
+    store(line, total + 3 * UNITS, load(line, total + 3 * UNITS) + of_o)
 
 
 @inner_njit(error_model="numpy")
@@ -197,42 +248,50 @@ def _backward_units(arguments, task, who):
     batch, hidden = of_h.shape
     first = task * UNITS
     units = min(UNITS, hidden - first)
-    last, depth, panel = first + units, 4 * hidden, task * 4 * hidden * UNITS
-    own = line[who * TALL * WIDE : (who + 1) * TALL * WIDE]
-    rows, gave, factors = TALL if batch >= TALL else ROWS, memory(of_gates), memory(weights)
-    for top in range(0, batch, rows):
-        begin = min(top, batch - rows)
-        at = (later * batch + begin) * depth
-        if later < 0:
-            own[: TALL * UNITS] = ZERO
-        elif rows == TALL:
-            tall = tile_zeros(memory(own), TALL, VECTORS)
-            tall = tile_multiply_add(tall, depth, gave, at, (depth, 1), factors, panel, UNITS)
-            tile_store(memory(own), 0, UNITS, tall)
+    last, depth, whole = first + units, 4 * hidden, units - units % lanes
+    own, gave, factors = memory(line[who * LINE :]), memory(of_gates), memory(weights)
+    kept, kept_cells, arrived, of_old, of_cells = memory(gates), memory(cells), memory(grad), memory(of_h), memory(of_c)
+    total, groups = GROUP * WIDE, -(-batch // GROUP)
+    for part in range(groups):
+        begin, end = part * batch // groups, (part + 1) * batch // groups
+        for k in range(total, LINE):
+            own[k] = ZERO
+        if later >= 0:
+            at = (later * batch + begin) * depth
+            _products(end - begin, depth, gave, at, depth, factors, task * depth * UNITS, own, 0, UNITS)
         else:
-            acc = tile_zeros(memory(own), ROWS, VECTORS)
-            acc = tile_multiply_add(acc, depth, gave, at, (depth, 1), factors, panel, UNITS)
-            tile_store(memory(own), 0, UNITS, acc)
-        for b in range(top, min(top + rows, batch)):
-            through, arrived = own[(b - begin) * UNITS : (b - begin + 1) * UNITS], of_h[b, first:last]
+            for k in range((end - begin) * UNITS):
+                own[k] = ZERO
+        for b in range(begin, end):
+            through = (b - begin) * UNITS
             if t >= lengths[b]:
                 for j in range(units):
-                    arrived[j] += through[j]
+                    of_h[b, first + j] += own[through + j]
                 for k in range(4):
                     of_gates[t, b, k * hidden + first : k * hidden + last] = ZERO
                 states[t, b, first:last] = ZERO
                 continue
+            row, unit = t * batch + b, b * hidden + first
+            at, one = row * depth + first, row * hidden + first
             # The state of this step is what the later one began with: until that is known, its line is free.
-            line_of_h = states[later, b, first:last] if later >= 0 else own[TALL * UNITS : TALL * UNITS + units]
-            _of_gates(
-                first, units, hidden, grad[t, b, first:last], through, arrived, of_c[b, first:last],
-                cells[t, b, first:last], gates[t, b], of_gates[t, b], line_of_h,
-            )  # fmt: skip
+            shown, to = memory(states), (later * batch + b) * hidden + first
+            if later < 0:
+                shown, to = own, GROUP * UNITS
+            for v in range(0, whole, lanes):
+                _of_gates(
+                    kept, at + v, hidden, arrived, one + v, own, through + v, total + v, of_old, of_cells, unit + v,
+                    kept_cells, one + v, gave, shown, to + v, None,
+                )  # fmt: skip
+            if whole < units:
+                _of_gates(
+                    kept, at + whole, hidden, arrived, one + whole, own, through + whole, total + whole, of_old,
+                    of_cells, unit + whole, kept_cells, one + whole, gave, shown, to + whole, units - whole,
+                )  # fmt: skip
             if t == (lengths[b] - 1 if reverse else 0):
                 states[t, b, first:last] = h0[b, first:last]
-            for k in range(4):
-                for j in range(k * hidden + first, k * hidden + last):
-                    sums[j] += of_gates[t, b, j]
+        for k in range(4):
+            for j in range(units):
+                sums[k * hidden + first + j] += own[total + k * UNITS + j]
 
 
 @cached_njit(error_model="numpy")
@@ -255,7 +314,7 @@ def backward(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
         return backward_in_vectors(g, reverse, grad, of_h, of_c, x, (states, (cells, gates, squashed)), w_ih, w_hh)
     of_gates, states, sums = np.empty_like(gates), np.empty_like(cells), np.zeros(4 * g.hidden)
     threads, steps, rows = threads_for(g.hidden, g.batch, 4), in_order(g.steps, not reverse), g.steps * g.batch
-    line = workspace(np.dtype(f32), threads * TALL * WIDE)
+    line = workspace(np.dtype(f32), threads * LINE)
     _backward(
         panels(w_hh, PANEL), lengths_of(g), plain(grad), of_h, of_c, h0, line, steps.start, steps.stop, steps.step,
         gates, cells, of_gates, states, sums, threads, least(g), team.members(),

@@ -41,10 +41,12 @@ from .memory import (
     load,
     load_bytes,
     load_nibbles,
+    load_part,
     prefetch,
     store,
     store_low_bytes,
     store_nontemporal,
+    store_part,
     until_aligned,
 )
 from .target import has, instruction_set, vector_bytes, vector_registers, vector_width
@@ -81,6 +83,7 @@ __all__ = [
     "load",
     "load_bytes",
     "load_nibbles",
+    "load_part",
     "maximum",
     "minimum",
     "prefetch",
@@ -91,6 +94,7 @@ __all__ = [
     "store",
     "store_low_bytes",
     "store_nontemporal",
+    "store_part",
     "until_aligned",
     "vector_bytes",
     "vector_registers",

@@ -7,7 +7,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from .vector import ELEMENTS, VectorType, call_llvm, fetch
+from .vector import ELEMENTS, VectorType, call_llvm, fetch, splat, suffix
 
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 
@@ -80,6 +80,35 @@ def load(typingctx, array, i):
     return vector_type(array, i), emit
 
 
+def _first(context, builder, vector_type, count_type, count):
+    """LLVM: a mask of the first `count` lanes."""
+    word = ir.IntType(vector_type.dtype.bitwidth)  # compared in numbers as wide as the lanes
+    places = ir.Constant(ir.VectorType(word, vector_type.lanes), list(range(vector_type.lanes)))
+    count = context.cast(builder, count, count_type, types.int64)
+    count = builder.trunc(count, word) if word.width < 64 else count
+    return builder.icmp_signed("<", places, splat(builder, count, vector_type.lanes))
+
+
+@intrinsic
+def load_part(typingctx, array, i, count):
+    """``load_part(array, i, count)``: as `load`, but of the first `count` elements only, with 0 for those after them.
+
+    What is not loaded is not touched: it may lie behind the end of the array. count: None for a whole vector, else from
+    0 to ``lanes(array)``.
+    """
+    vector_type = _check("load_part", array, i)
+
+    def emit(context, builder, signature, arguments):
+        address = _as_vector(builder, vector_type, address_of(context, builder, array, arguments[0], i, arguments[1]))
+        if count == types.none:
+            return builder.load(address, align=_itemsize(vector_type))
+        mask, kind = _first(context, builder, vector_type, count, arguments[2]), address.type.pointee
+        align, zeros = ir.Constant(ir.IntType(32), _itemsize(vector_type)), ir.Constant(kind, None)
+        return call_llvm(builder, f"masked.load.{suffix(vector_type)}.p0", kind, [address, align, mask, zeros])
+
+    return vector_type(array, i, count), emit
+
+
 @intrinsic
 def load_bytes(typingctx, source, i, like):
     """``load_bytes(source, i, like)``: int8 numbers i, i + 1, ... of ``source`` as a vector of the dtype of
@@ -149,6 +178,25 @@ def store(typingctx, array, i, v):
     """``store(array, i, v)``: write vector ``v`` to elements i, i + 1, ... of ``array``; any ``i``."""
     vector_type = _check_store("store", array, i, v)
     return types.none(array, i, v), _emit_store(array, i, vector_type, nontemporal=False)
+
+
+@intrinsic
+def store_part(typingctx, array, i, v, count):
+    """``store_part(array, i, v, count)``: write the first `count` numbers of ``v``; None for all, as in `load_part`."""
+    vector_type = _check_store("store_part", array, i, v)
+
+    def emit(context, builder, signature, arguments):
+        address = _as_vector(builder, vector_type, address_of(context, builder, array, arguments[0], i, arguments[1]))
+        if count == types.none:
+            builder.store(arguments[2], address, align=_itemsize(vector_type))
+        else:
+            mask = _first(context, builder, vector_type, count, arguments[3])
+            align = ir.Constant(ir.IntType(32), _itemsize(vector_type))
+            whole = [arguments[2], address, align, mask]
+            call_llvm(builder, f"masked.store.{suffix(vector_type)}.p0", ir.VoidType(), whole)
+        return context.get_dummy_value()
+
+    return types.none(array, i, v, count), emit
 
 
 @intrinsic
