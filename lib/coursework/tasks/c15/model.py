@@ -37,6 +37,7 @@ _SLIPS = (
         {"fits": lambda tile: shared_bytes(tile) / 4},
         "Elements were compared with a capacity in bytes: a float32 has 4 bytes.",
     ),
+    ({"fits": lambda tile: shared_bytes(tile) + 1}, "A tile that takes exactly `capacity` bytes fits."),
     (
         {"fits": lambda tile: 4 * tile[0] * tile[1]},
         "In shared memory stand a tile of a, rows x depth, and one of b, depth x columns; the tile of the result is in registers.",
@@ -53,7 +54,6 @@ _SLIPS = (
         {"cost": lambda *a: tile_bytes(*a, whole="down")},
         "The number of tiles is rounded up: a piece at the edge is a tile, too.",
     ),
-    ({"fits": lambda tile: shared_bytes(tile) + 1}, "A tile that takes exactly `capacity` bytes fits."),
     (
         {"cost": lambda m, n, k, tile: k * (tile[0] + tile[1]) + tile[0] * tile[1]},
         "That is what one block moves. Count what all blocks together move.",
