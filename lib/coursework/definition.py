@@ -207,7 +207,15 @@ RAISED = frozenset(
     | {"LoweringError", "UnsupportedError", "UnsupportedBytecodeError", "UnsupportedRewriteError"}
     | {"NumbaTypeError", "NumbaValueError"}
     | {"KernelError", "LaunchError", "Deadlock", "NotOnAGpu", "NoTypes", "Unsupported", "NotFollowed", "SourceNotFound"}
-    | {"Empty", "Full", "BrokenBarrierError", "CancelledError", "InvalidStateError", "BrokenExecutor"}
+    | {
+        "Empty",
+        "Full",
+        "StatisticsError",
+        "BrokenBarrierError",
+        "CancelledError",
+        "InvalidStateError",
+        "BrokenExecutor",
+    }
 )
 
 

@@ -30,12 +30,14 @@ MODULES = {
     "time": words("sleep monotonic perf_counter time"),
     "concurrent": words("futures"),
     "math": frozenset(name for name in dir(__import__("math")) if not name.startswith("_")),
-    "random": words("random uniform randrange randint choice shuffle sample"),
+    "random": words("seed random uniform randrange randint choice shuffle sample"),
     "np": words("""
         array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange linspace concatenate stack
         vstack hstack split array_split sum mean median std var min max minimum maximum argmin argmax argsort sort abs exp
         log sqrt tanh sin cos where clip cumsum prod dot matmul outer any all isnan isfinite allclose array_equal percentile
-        quantile polyfit diff unique bincount float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
+        quantile polyfit diff unique bincount roll flip tile repeat column_stack ravel
+        squeeze expand_dims swapaxes flatnonzero nonzero searchsorted argpartition lexsort count_nonzero add subtract multiply
+        divide power sign heaviside inner einsum tensordot isclose atleast_1d atleast_2d float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
         intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg interp floor ceil log2 log10 square
     """),
     "statistics": words("median mean stdev"),
@@ -56,6 +58,7 @@ ATTRIBUTES = words("""
     append appendleft extend extendleft pop popleft popitem insert remove index count sort reverse copy rotate
     keys values items setdefault update add discard union intersection difference issubset issuperset symmetric_difference
     shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
+    stop step repeat nonzero squeeze swapaxes searchsorted
     astype fill tolist item reshape ravel flatten transpose round clip
     split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
     most_common elements total default_factory fromkeys

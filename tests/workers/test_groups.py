@@ -1,5 +1,7 @@
 """Groups over threads: each collective on each size, its bytes, its bits, and what a wrong program is told."""
 
+import time
+
 import functions
 import numpy as np
 import pytest
@@ -138,6 +140,21 @@ def test_sums_beside_others():
             for k, found in enumerate(results):
                 k %= 3
                 assert np.array_equal(found, sum(given(rank + k, (10,)) for rank in range(size)))
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_nobody_leaves_a_barrier_before_all_have_come(size):
+    for late in range(size):
+        come = []
+
+        def work(group, late=late, come=come):
+            if group.rank == late:
+                time.sleep(0.02)  # the others would be gone
+            come.append(group.rank)
+            group.barrier()
+            return len(come)
+
+        assert threads.run(work, size) == [size] * size
 
 
 def test_from_any():

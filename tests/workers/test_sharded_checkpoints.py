@@ -1,6 +1,7 @@
 """Sharded checkpoints: written by n workers, read by m; pieces of any boxes; what is lacking or cut off."""
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from nets import batches, close, loss_of, mlp, same_bits
 
 from training import Adam
-from workers import GroupError, bounds, threads
+from workers import GroupError, bounds, checkpoints, threads
 from workers.checkpoints import INDEX, Piece, load, load_optimizer, save, save_optimizer
 from workers.zero import ZeroOptimizer, fully_shard, whole_state
 
@@ -109,6 +110,20 @@ def test_only_the_newest_files_stay_and_the_older_ones_until_then(tmp_path):
     array = np.zeros(6, np.float32)
     threads.run(lambda group: load(tmp_path, group, {"w": Piece(array, (6,), (0,))}), 1)
     assert array.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_index_comes_after_all_files(tmp_path, monkeypatch):
+    written, there = checkpoints.whole.save, []
+
+    def late(path, **what):
+        if path.name.endswith("1-of-2.safetensors"):
+            time.sleep(0.1)  # worker 0 would be done
+            there.append((tmp_path / INDEX).exists())
+        written(path, **what)
+
+    monkeypatch.setattr(checkpoints.whole, "save", late)
+    saved(tmp_path)
+    assert there == [False]
 
 
 def test_errors_leave_arrays_as_they_are(tmp_path):

@@ -43,7 +43,7 @@ a_float = edit(
     MASTER, "wrong number: data is a whole number", replace('"data": 64, "zero": 3', '"data": 64.0, "zero": 3')
 )
 zero_of_four = edit(
-    MASTER, "wrong impossible: The simulator says", replace('"data": 64, "zero": 3', '"data": 64, "zero": 4')
+    MASTER, "wrong number: zero is a whole number, 0 to 3", replace('"data": 64, "zero": 3', '"data": 64, "zero": 4')
 )
 numbers_of_gpus = edit(MASTER, "wrong grid: A grid is a dict", replace('{"data": 64, "zero": 3}', "64"))
 a_slow_one = edit(

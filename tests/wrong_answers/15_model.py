@@ -24,7 +24,7 @@ of_the_result = edit(
 )
 turned = edit(
     MASTER,
-    "wrong order: for each tile *across* the result",
+    "wrong order: for each tile side by side",
     replace("m * k * across + k * n * down", "m * k * down + k * n * across"),
 )
 no_whole_tiles = edit(

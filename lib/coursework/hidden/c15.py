@@ -7,7 +7,10 @@ from ..tasks.c15.model import DEEP, SQUARE, model_case
 from ..tasks.c15.tune import tuning
 
 CASES = {
-    "15-model": (model_case("thin", 8, 4096, 100, SQUARE, 20_000), model_case("nothing fits", 64, 64, 64, DEEP, 100)),
+    "15-model": (
+        model_case("thin", 3000, 12, 64, SQUARE[::-1], 4096),
+        model_case("nothing fits", 64, 64, 64, DEEP, 100),
+    ),
     "15-tune": (tuning(64, 64, 64, 300), tuning(1000, 48, 32, 300)),
     "15-halving": (table(5, 2), table(31, 16)),
     "15-faults": (

@@ -40,6 +40,7 @@ class ScenarioTask(Task):
     spec: Callable | None = None
     judge: Callable | None = None
     without: dict = field(default_factory=dict)
+    lines: int = 150_000  # of one run: a limit that right answers do not reach
 
     def __post_init__(self):
         super().__post_init__()
@@ -70,7 +71,7 @@ class ScenarioTask(Task):
 
     def exploration(self):
         """Options of cpulab.explore."""
-        return {"schedules": 1}
+        return {"schedules": 1, "ticks": self.lines}
 
     def examine(self, answer, cases, seed):
         for index, case in enumerate(cases):

@@ -20,6 +20,7 @@ from .substitution import Substitution
 from .tracing import tracer
 
 MAX_POINTS = 3000
+MAX_TICKS = 150_000
 SHORTER = 40  # runs spent on a simpler failure than one that was found by chance
 
 
@@ -35,6 +36,7 @@ def explore(
     keep_going=False,
     check_folders=(),
     given=(),
+    ticks=MAX_TICKS,
 ):
     """Run `scenario()` under up to `schedules` schedules and report what goes wrong.
 
@@ -46,11 +48,12 @@ def explore(
     ends the search early. keep_going: do not stop at the first failure (`report.results` then counts all).
     check_folders: code in these folders belongs to a check, not to the program; no message gives its line numbers, and
     no table its steps. given: (file, first line, last line) of programs in them whose steps are shown all the same.
+    ticks: lines and accesses of one run, a limit that right programs do not reach.
 
     Returns a Report. The same arguments give the same report.
     """
     return Search(
-        scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders, given
+        scenario, expected, judge, seed, preemptions, schedules, seconds, keep_going, check_folders, given, ticks
     ).run()
 
 
@@ -89,6 +92,7 @@ class Search:
         keep_going=False,
         check_folders=(),
         given=(),
+        ticks=MAX_TICKS,
     ):
         if not callable(scenario):
             raise TypeError(f"scenario is {scenario!r}; expected a function that runs the threads and returns a result")
@@ -99,7 +103,7 @@ class Search:
             )
         self.seed, self.preemptions, self.limit, self.seconds = seed, preemptions, schedules, seconds
         self.keep_going, self.focus = keep_going, None
-        self.given = tuple(given)
+        self.given, self.ticks = tuple(given), ticks
         self.check_folders = tuple(os.path.join(folder, "") for folder in check_folders)
         program = scenario.func if isinstance(scenario, functools.partial) else scenario
         code = getattr(getattr(program, "__func__", program), "__code__", None)
@@ -122,7 +126,7 @@ class Search:
             return self.scenario()
 
         try:
-            outcome = Scheduler(policy, tracer, MAX_POINTS).run(program)
+            outcome = Scheduler(policy, tracer, MAX_POINTS, self.ticks).run(program)
         finally:
             random.setstate(state)
         outcome.check_folders, outcome.given = self.check_folders, self.given

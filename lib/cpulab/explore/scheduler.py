@@ -133,7 +133,7 @@ class Scheduler:
     """Runs a scenario once. `policy.choose(index, default, options, late)` returns the number of a task; None ends
     it."""
 
-    def __init__(self, policy, tracer=None, max_points=3000, max_ticks=150_000):
+    def __init__(self, policy, tracer, max_points, max_ticks):
         self.policy, self.tracer = policy, tracer
         self.max_points, self.max_ticks = max_points, max_ticks
         self.tasks, self.running, self.clock, self.ticks = [], None, 0.0, 0

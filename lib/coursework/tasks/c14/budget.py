@@ -17,6 +17,7 @@ JOBS = {  # model of the simulator, sequences in a step, steps
     "small": ("llama3-8b", 512, 2000),
 }
 NAMES = "tensor", "pipeline", "data", "context", "zero", "microbatch", "interleave", "recompute"
+WAYS = "none", "selective", "full"  # to recompute
 
 
 def seconds(job, grid):
@@ -55,15 +56,24 @@ def judge_budget(arguments, result):
     (gpus,) = arguments
     expected = f"a grid for each of {', '.join(JOBS)}, with {gpus} GPUs at most in all"
     if not isinstance(result, dict) or set(result) != set(JOBS):
-        return Slip(
-            "type", expected, "Return a dict with these three names; each has a grid, a dict of numbers.", short(result)
-        )
+        return Slip("type", expected, "Return a dict with these three names; each has a grid, a dict.", short(result))
     for job, grid in result.items():
         if not isinstance(grid, dict) or not set(grid) <= set(NAMES):
             cause = f"A grid is a dict with some of {', '.join(NAMES)}."
             return Slip("grid", expected, cause, f"{job}: {short(grid)}")
         numbers = {name: grid.get(name, 1) for name in NAMES[:-1]}
-        wrong = next((name for name, n in numbers.items() if not _whole(n) or n < (name != "zero")), "")
+        how = grid.get("recompute", WAYS[0])
+        if not isinstance(how, str) or how not in WAYS:
+            cause = f"recompute is one of {', '.join(map(repr, WAYS))}."
+            return Slip("recompute", expected, cause, f"{job}: recompute = {short(how)}")
+        wrong = next(
+            (
+                name
+                for name, n in numbers.items()
+                if not _whole(n) or n < (name != "zero") or (name == "zero" and n > 3)
+            ),
+            "",
+        )
         if wrong:
             cause = f"{wrong} is a whole number, {'0 to 3' if wrong == 'zero' else 'at least 1'}."
             return Slip("number", expected, cause, f"{job}: {wrong} = {short(grid[wrong])}")

@@ -67,6 +67,10 @@ def _wrong_slots(s, slots, choice, capacity):
         said = int(row[k]) if row[k] == int(row[k]) else -1
         if said == 0 and (not came.size or came[0] != 0 or k > 0):
             return Slip("empty", wanted, "An empty slot holds -1: 0 is a token.", got)
+        if 0 <= said < len(choice) and choice[said] != e:
+            return Slip(
+                "another", wanted, f"Token {said} goes to expert {choice[said]}, or, if that one is full, to none.", got
+            )
         return Slip("empty", wanted, f"Expert {e} gets {len(came)} tokens: the slots behind them stay empty, -1.", got)
     if row[k] == -1 and (row[k:] >= 0).any():
         cause = "This slot is empty, and a later one is not. Each expert's slots are counted by themselves, from 0 on."

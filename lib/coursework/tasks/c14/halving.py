@@ -59,6 +59,10 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
             "larger rank keeps the upper half; the first partner is n / 2 away, the next n / 4."
         )
         return Slip("another-chunk", expected, cause, said)
+    if np.allclose(n * got, chunks[rank]):
+        return Slip(
+            "mean", expected, "This is the mean. A reduce-scatter adds; who wants a mean divides afterwards.", said
+        )
     own = np.split(parts[rank], n)[rank]
     if np.array_equal(got, own):
         return Slip("own", expected, "These are the worker's own numbers: what came was not added.", said)

@@ -38,7 +38,10 @@ def judge_reads(arguments, result):
         except (TypeError, ValueError):
             return Slip("type", expected, "Each entry is three whole numbers: (file, first, last).", short(entry))
         got = f"{(file, first, last)}"
-        if not 0 <= file < old:
+        if begin == end and first < last:
+            cause = f"Worker {rank} would begin with number {rank * there}, and the last one is number {length - 1}."
+            return Slip("nothing", expected, cause, got)
+        if not 0 <= file < old and first < last:
             return Slip("file", f"a file from 0 to {old - 1}", f"{old} workers wrote: which file has number {at}?", got)
         if not 0 <= first < last:
             cause = (

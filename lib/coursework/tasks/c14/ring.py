@@ -120,7 +120,11 @@ RING = ThreadTask(
     ),
     advice={
         "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and all wait "
-        "for ever: some have to receive first. And does each worker send as often as the one after it receives?"
+        "for ever: some have to receive first. Does each worker send as often as the one after it receives? And with one worker "
+        "there is no one to send to.",
+        "raised-ValueError": "`send` takes an array or a slice of one, and nothing beside it: which chunk it is the receiver knows. Of "
+        "arrays that are added the lengths have to fit: chunks have different lengths where n does not divide that of x.",
+        "raised-TypeError": "`send(data)` takes the data alone, and goes to the next worker; `receive()` takes nothing, and returns an array.",
     },
     budget=Budget(
         points=1,

@@ -29,7 +29,7 @@ def play_tensor(layers, x, w1, w2, b2, grad, n):
     found = at_once(n, work)
     events.add("all-reduces", max(times))
     events.add("numbers that are all-reduced", max(numbers))
-    return Played({"found": found}, events.counts())
+    return Played({"found": found, "brought": min(numbers)}, events.counts())
 
 
 def parts_of(x, w1, w2, b2, grad, n, mask=True):
@@ -63,6 +63,12 @@ def judge_tensor(arguments, result):
                 return Slip("shape", f"{name} of shape {wanted.shape}", cause, said)
             if not np.allclose(got, wanted, rtol=1e-9, atol=1e-9):
                 return _wrong(name, rank, got, expected, parts, arguments)
+    least = (len(arguments[0]) * (arguments[0].shape[1] + len(b2))) if n > 1 else 0
+    if result["brought"] < least:
+        cause = "Workers are processes: what one knows comes to another by `all_reduce` alone, not through a variable that both see."
+        return Slip(
+            "shared", f"at least {least} numbers brought to `all_reduce` by each worker", cause, f"{result['brought']}"
+        )
     return None
 
 
@@ -84,6 +90,7 @@ def _wrong(name, rank, got, expected, parts, arguments):
         known += [
             ("bias-n", all_of + n * b2, "The bias was added in each worker, and then all-reduced: it counts n times. It is added to the sum."),
             ("no-bias", all_of, "The bias is missing."),
+            ("mean", all_of / n + b2, "The parts of y were averaged. Each hidden feature adds to y: it is their sum."),
             ("not-reduced", own + b2, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
             ("no-relu", x @ w1.T @ w2.T + b2, "ReLU is missing between the two layers."),
             ("relu-late", np.maximum(x @ w1.T @ w2.T, 0) + b2, "ReLU stands between the two layers, on the hidden features."),
@@ -94,6 +101,14 @@ def _wrong(name, rank, got, expected, parts, arguments):
             "Where ReLU gave 0 it passes no gradient on: multiply by the hidden features that are above 0, before `w1`."
         )
         known += [("no-mask", whole, cause), ("no-mask", mine, cause)]
+    if name == "grad_x":
+        known += [
+            (
+                "mean",
+                all_of / n,
+                "The parts were averaged. Each hidden feature adds to the gradient of x: it is their sum.",
+            )
+        ]
     if name in ("grad_w1", "grad_w2", "grad_b2"):
         cause = (
             "These are gradients of different weights in each worker, added up. A worker's part belongs to it alone."

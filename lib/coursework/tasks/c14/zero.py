@@ -68,7 +68,10 @@ def asked(billions, workers):
                 3 * p * (n - 1) / n: "A bfloat16 has two bytes.",
                 2 * p * (n - 1) / n: "That is one of the three.",
                 6 * p: "Nearly: in a ring a worker's last part is not sent, n - 1 of n parts are.",
-                12 * p * (n - 1) / n: "An all-gather is half of an all-reduce: n - 1 steps, once.",
+                12
+                * p
+                * (n - 1)
+                / n: "An all-gather is half of an all-reduce: n - 1 steps, once. And a bfloat16 has two bytes.",
             },
             "Two all-gathers and a reduce-scatter: each has n - 1 steps, in which the n-th part of all weights is sent, two bytes a number.",
         ),

@@ -93,11 +93,11 @@ CHAIN = KernelTask(
         ),
         "first-round-only": (
             "Only what the first round reaches is written. The grid has fewer threads along the rows than the matrix has rows: a "
-            "thread takes several rows."
+            "thread takes several rows. By how much does the row grow in each round?"
         ),
         "some-unwritten": (
-            "The grid has fewer threads along the rows than the matrix has rows. A thread takes several rows: its own, and those a "
-            "whole grid further on."
+            "Are whole rows missing? The grid has fewer threads along the rows than the matrix has rows: a thread takes several rows, its "
+            "own and those a whole grid further on. Or whole columns? Columns go along x, and end at out.shape[1]."
         ),
         "wrong-value": "Follow one element: z = x + bias, y = z / (1 + exp(-z)), out = y * scale + residual.",
         "race": "Two threads wrote one element. By how much does the row grow in each round? By the number of threads along y in the grid.",

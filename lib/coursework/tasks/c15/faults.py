@@ -5,6 +5,7 @@ from ...kinds.scenario import ScenarioTask
 
 USUAL = 0.004  # seconds of a call, compiled, with data that it has not seen
 CHECKING, MAKING = 0.05, 0.25  # seconds to check a result, to make data
+UNEQUAL = {3: 0.4, 5: 5, 10: 5}  # times as long, of an uneven submission: the third call, the fifth, the tenth
 
 
 class Result:
@@ -33,8 +34,9 @@ def play_bench(bench, kind, compiling, repeats):
         first, fresh = calls[0] == 1, data not in seen
         seen.add(data)
         work = USUAL * (1 if fresh else 0.001 if kind == "cached" else 0.25)
-        if kind == "wrong" and not first:
+        if (kind == "wrong" and not first) or (kind == "once" and calls[0] == 4):
             return Result(-1, lambda: None)
+        work *= UNEQUAL.get(calls[0], 1) if kind == "uneven" else 1
         work += compiling if first else 0
         if kind == "patched" and first:
             slow = [now[0]]
@@ -61,12 +63,11 @@ def play_bench(bench, kind, compiling, repeats):
 
 def judge_bench(arguments, result):
     kind, compiling, repeats = arguments
-    if kind == "wrong":
+    if kind in ("wrong", "once"):
         if result is None:
             return None
-        cause = (
-            "Its first result is right, and the others are nothing, quickly. Which results does the benchmark look at?"
-        )
+        which = "first result is right, and the others are" if kind == "wrong" else "fourth result alone is"
+        cause = f"Its {which} nothing, quickly. Which results does the benchmark look at?"
         return Slip("unchecked", "None: results are wrong", cause, _shown(result))
     expected = f"{USUAL} s for a call, to within 5 %"
     if result is None:
@@ -80,6 +81,9 @@ def judge_bench(arguments, result):
         return Slip("type", expected, "Return seconds, or None.", "neither")
     if abs(result - USUAL) <= 0.05 * USUAL:
         return None
+    unit = next((name for name, n in (("milli", 1e3), ("micro", 1e6)) if abs(result / n - USUAL) <= 0.05 * USUAL), "")
+    if unit:
+        return Slip("unit", expected, f"These are {unit}seconds. Seconds are asked for.", _shown(result))
     first = (compiling + USUAL * (repeats - 1)) / repeats
     if result > 0.9 * first and compiling > 1 and result < first * 1.2 + 2 * USUAL:
         return Slip("compiles", expected, "The first call compiles. Does its time count?", _shown(result))
@@ -100,8 +104,17 @@ def judge_bench(arguments, result):
         return Slip(
             "cached", expected, "This submission keeps results, and knows data that it has seen.", _shown(result)
         )
+    if kind == "uneven":
+        cause = (
+            "Its calls take 4 ms as a rule, one less, and some were interrupted. The median of the repeats is asked for, not their "
+            "mean, the best or the last."
+        )
+        return Slip("uneven", expected, cause, _shown(result))
     if abs(result - USUAL / 4) <= 0.05 * USUAL:
         return Slip("warm", expected, "The data was in the cache: a call before had the same.", _shown(result))
+    if result < USUAL / 100:
+        cause = 'By `clock["now"]` the work takes 4 ms. Is that clock asked before the call, and again when the result is there?'
+        return Slip("clock", expected, cause, _shown(result))
     return Slip("value", expected, "One call's seconds are asked for: the median of the repeats.", _shown(result))
 
 
@@ -125,13 +138,17 @@ FAULTS = ScenarioTask(
     cases=(
         submission("an honest submission, nothing to compile", "honest", 0.0),
         submission("an honest submission, 30 s to compile", "honest", 30.0),
+        submission("an honest submission, one repeat, 30 s to compile", "honest", 30.0, 1),
+        submission("an honest submission on a busy machine", "uneven", 0.0),
         submission("submission C, 2 s to compile", "cached", 2.0),
         submission("submission D", "deferred"),
         submission("submission E", "patched", 0.5, 5),
         submission("submission F", "wrong"),
+        submission("submission G", "once"),
     ),
     advice={
-        "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done."
+        "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done.",
+        "raised-StatisticsError": "This is the median of no number at all. Were wrong results left out? Where one is wrong, the answer is None.",
     },
     hints=(
         "Go through the lines of the benchmark: what might a submission do in each of them that costs it nothing?",

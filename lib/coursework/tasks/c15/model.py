@@ -9,7 +9,11 @@ from ...kinds.function import FunctionTask
 def tile_bytes(m, n, k, tile, across="columns", whole=True, stored=True):
     """Bytes between memory and the blocks of a tiled product of (m, k) and (k, n), float32."""
     rows, columns, _ = tile
-    count = (lambda size, edge: -(-size // edge)) if whole else (lambda size, edge: size / edge)
+    count = {
+        True: lambda size, edge: -(-size // edge),
+        False: lambda size, edge: size / edge,
+        "down": int.__floordiv__,
+    }[whole]
     down, right = count(m, rows), count(n, columns)
     if across == "rows":  # the wrong way round
         down, right = right, down
@@ -33,6 +37,7 @@ _SLIPS = (
         {"fits": lambda tile: shared_bytes(tile) / 4},
         "Elements were compared with a capacity in bytes: a float32 has 4 bytes.",
     ),
+    ({"fits": lambda tile: shared_bytes(tile) + 1}, "A tile that takes exactly `capacity` bytes fits."),
     (
         {"fits": lambda tile: 4 * tile[0] * tile[1]},
         "In shared memory stand a tile of a, rows x depth, and one of b, depth x columns; the tile of the result is in registers.",
@@ -44,6 +49,14 @@ _SLIPS = (
     (
         {"cost": lambda *a: tile_bytes(*a, whole=False)},
         "The number of tiles is a whole number: one that reaches over the edge loads as a full one does.",
+    ),
+    (
+        {"cost": lambda *a: tile_bytes(*a, whole="down")},
+        "The number of tiles is rounded up: a piece at the edge is a tile, too.",
+    ),
+    (
+        {"cost": lambda m, n, k, tile: k * (tile[0] + tile[1]) + tile[0] * tile[1]},
+        "That is what one block moves. Count what all blocks together move.",
     ),
     ({"cost": lambda *a: -tile_bytes(*a)}, "The order is from the most bytes to the fewest."),
     ({"last": -1}, "Tiles with equal bytes stand in the order of the list."),
@@ -73,6 +86,11 @@ def judge_model(arguments, result):
     for mistake, cause in _SLIPS:
         if result == ranked(*arguments, **mistake):
             return Slip("order", expected, cause)
+    there = sorted(right)
+    if sorted(result) == list(range(len(right))) and [there[i] for i in result] == right:
+        return Slip(
+            "number", expected, "These are positions among the tiles that fit. Positions in `tiles` are asked for."
+        )
     if set(result) != set(right):
         return Slip("number", expected, "A tile is left out, or one too many is there: which of them fit?")
     return Slip("order", expected, "Work out the bytes of the first two tiles by hand: which comes first?")
@@ -98,7 +116,8 @@ MODEL = FunctionTask(
         model_case("no tile", 64, 64, 64, (), 1 << 10),
         model_case("two tiles", 256, 64, 32, ((64, 16, 8), (16, 64, 8)), 1 << 14),
         model_case("square", 512, 512, 256, SQUARE, 1 << 14),
-        model_case("ragged", 100, 70, 33, SQUARE[::-1], 1500),
+        model_case("ragged", 100, 70, 33, SQUARE[::-1], 1536),
+        model_case("fewer rows than a tile", 8, 4096, 100, SQUARE, 20_000),
         model_case("some too deep", 1000, 130, 64, DEEP, 12_000),
     ),
     advice={

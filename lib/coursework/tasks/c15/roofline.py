@@ -45,6 +45,14 @@ ROOFLINE = MeasuredTask(
         Suspect(lambda w, g, v, out: stepped(w, g, v, scaled=False), "The step was not multiplied by the rate, 0.1."),
         Suspect(lambda w, g, v, out: stepped(w, g, v, momentum=1.0), "The old velocity counts 0.9 times."),
         Suspect(lambda w, g, v, out: stepped(w, g, v, momentum=0.0), "The old velocity is missing."),
+        Suspect(
+            lambda w, g, v, out: stepped(w, MOMENTUM * g, v, momentum=1.0),
+            "0.9 belongs to the old velocity, not to the gradient.",
+        ),
+        Suspect(
+            lambda w, g, v, out: stepped(w, (1 - MOMENTUM) * g, v),
+            "This is a running average. Here the gradient counts whole: 0.9 * v + g.",
+        ),
         Suspect(lambda w, g, v, out: stepped(w, g, v)[::-1], "out[0] holds the weights, out[1] the velocity."),
     ),
     claimed=Case("1,000 weights", step_arguments(1000)),
@@ -54,7 +62,10 @@ ROOFLINE = MeasuredTask(
         "flops": "For one weight: two multiplications, an addition and a subtraction, if the new velocity is worked out once.",
         "moved": "Three numbers are read for each weight, and two are written. Each has 4 bytes.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
-        "not-finite": "Each element of out is written once: out[0, i] and out[1, i].",
+        **dict.fromkeys(
+            ("not-finite", "some-unwritten"), "Each element of out is written once: out[0, i] and out[1, i]."
+        ),
+        "raised-TypeError": "Flops are counted of single elements: write a loop over i, with w[i], g[i], v[i], out[0, i] and out[1, i].",
         "raised-IndexError": "out has two rows: out[0, i] and out[1, i].",
     },
     hints=(

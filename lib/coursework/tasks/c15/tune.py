@@ -68,9 +68,9 @@ def _number(sizes):
     """Of a configuration: -1 where it does not fit, None where it is none."""
     try:
         values = _VALUES(sizes)
+        if len(sizes) != len(PARAMETERS) or values not in _COMBINATIONS:
+            return None
     except (TypeError, KeyError, IndexError):
-        return None
-    if len(sizes) != len(PARAMETERS) or values not in _COMBINATIONS:
         return None
     return NUMBERS.get(values, -1)
 
@@ -140,6 +140,7 @@ TUNE = ScenarioTask(
     points=3,
     minutes=25,
     scenario=play_tuning,
+    lines=2_000_000,  # a model is asked about each of 1,152 configurations
     judge=judge_tuning,
     cases=(tuning(256, 256, 128, 200), tuning(48, 700, 96, 200), tuning(512, 64, 256, 200), tuning(130, 190, 100, 200)),
     budget=Budget(
