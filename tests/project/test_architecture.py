@@ -25,9 +25,9 @@ ARROWS = {
     "dlkernels": ("simt",),
     "training": ("dlkernels",),
     "workers": ("training", "dlkernels"),
-    "opencl": ("dlkernels",),
+    "opencl": ("dlkernels", "simt"),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
-    "coursework": ("simt", "dlkernels", "training", "workers.simulate", "cpulab"),
+    "coursework": ("simt", "dlkernels", "training", "workers.simulate", "opencl.read", "opencl.read_words", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {
