@@ -97,7 +97,7 @@ def named_in(path):
     for value in said_by(path)[1]:
         text = value.strip().strip(".")
         folders = [p for p in PACKAGES if text.split("/")[0] == p or text.startswith(f"lib/{p}")]
-        folders = [] if text in ("dlkernels", "workers") else folders  # the distribution's name, a word
+        folders = [] if text in ("dlkernels", "workers", "opencl") else folders  # the distribution's name, words
         yield from (tuple(name.split(".")) for name in ([text] if DOTTED.match(text) else folders))
 
 
