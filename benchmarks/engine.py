@@ -5,7 +5,7 @@
 
 Four kernels as they are written for a GPU: tiled matrix product (tiles of 16), flash attention, 3 x 3 convolution,
 vector add. *Checked* stops at an index outside its array, *unchecked* does not look. PoCL runs the same kernel written
-in OpenCL C (see engine_opencl.py; it needs `pip install "pyopencl[pocl]"` and is left out, with a sentence, where that
+in OpenCL C (see engine_opencl.py; it needs `make opencl` and is left out, with a sentence, where that
 is missing). numba's simulator takes minutes where the others take milliseconds, so it runs a small size, in a process
 of its own, and its time is scaled up by the work. These are times of a CPU: they say nothing about how fast a kernel is
 on a GPU.
@@ -247,7 +247,7 @@ def benchmark(quick=False):
         import engine_opencl as opencl
     except ImportError as error:
         opencl = None
-        print(f'PoCL is left out: {error}. It comes with `pip install "pyopencl[pocl]"`.')
+        print(f"PoCL is left out: {error}. It comes with `make opencl`.")
     rows = []
     for case in cases(quick):
         name, kernel, work = case[0], case[1], case[-1]

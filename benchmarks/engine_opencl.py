@@ -1,4 +1,4 @@
-"""The kernels of engine.py in OpenCL C, run by PoCL on the CPU (`pip install "pyopencl[pocl]"`)."""
+"""The kernels of engine.py in OpenCL C, run by PoCL on the CPU (`make opencl`)."""
 
 import numpy as np
 import pyopencl as cl
