@@ -47,16 +47,17 @@ class Network:
         return seen
 
     def gradients(self, x, target):
-        """(losses of the rows, the gradients of their mean): target (n,) int32; all on the device."""
+        """(losses of the rows, gradients of their mean), on the device."""
         *seen, logits = self.forward(x)
         losses = launches.cross_entropy(logits, target)
-        arriving = launches.cross_entropy_backward(self.one, logits, target, scale=1 / len(x))
+        back = launches.cross_entropy_backward
+        arriving = back(self.one, logits, target, scale=1 / len(x))
         found = []
         for k, (weight, _) in reversed(list(enumerate(self.layers()))):
-            of_x, *of_layer = launches.linear_backward(arriving, seen[k], weight, of_x=k > 0)
-            found = [*of_layer, *found]
-            if k:
-                arriving = launches.activation_backward(of_x, seen[k], "relu")  # of a ReLU the result says as much
+            of_x, *own = launches.linear_backward(arriving, seen[k], weight, of_x=k > 0)
+            found = [*own, *found]
+            if k:  # of a ReLU the result says as much as what came in
+                arriving = launches.activation_backward(of_x, seen[k], "relu")
         return losses, found
 
     def step(self, x, target, lr=0.1, momentum=0.9):

@@ -133,7 +133,9 @@ def test_first_code_cell_names_the_device_where_one_matters():
         first = next(c for c in pair(name)[0].cells if c.id.endswith("-setup"))
         assert f'begin("{definition.chapter_of(name)}")' in first.source
         said = "".join(o.get("text", "") for o in first.outputs)
-        words = "All of it runs on the CPU" if name[:2] < "05" or name[:2] in ("14", "16") else "No GPU found|CUDA kernels"
+        words = (
+            "All of it runs on the CPU" if name[:2] < "05" or name[:2] in ("14", "16") else "No GPU found|CUDA kernels"
+        )
         assert re.search(rf"^({words})[^\n]*\.$", said, re.MULTILINE)
 
 

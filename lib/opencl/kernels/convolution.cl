@@ -7,10 +7,14 @@ typedef struct {
         dilation_x, groups, biased;
 } Geometry;
 
-// The pixel that a tap of the kernel sees from one result; zero outside the picture.
-real pixel(__global const real *plane, Geometry g, int row, int column, int ky, int kx) {
-    int y = row * g.stride_y + ky * g.dilation_y - g.top, x = column * g.stride_x + kx * g.dilation_x - g.left;
-    return y >= 0 && y < g.height && x >= 0 && x < g.width ? plane[(size_t)y * g.width + x] : 0;
+// The pixel that a tap of the kernel sees from one result; zero outside of the
+// picture.
+real pixel(__global const real *plane, Geometry g, int row, int column, int ky,
+           int kx) {
+    int y = row * g.stride_y + ky * g.dilation_y - g.top;
+    int x = column * g.stride_x + kx * g.dilation_x - g.left;
+    bool inside = y >= 0 && y < g.height && x >= 0 && x < g.width;
+    return inside ? plane[(size_t)y * g.width + x] : 0;
 }
 
 // A work-item for each result. NDRange (columns, rows, batch * groups * outs), the first two rounded up.

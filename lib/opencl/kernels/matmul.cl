@@ -65,7 +65,8 @@ void matmul_registers(__global const real *a, __global const real *b, __global r
                 of_column[e] = tile_b[p][tx + e * TILE];
             }
             for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++) total[i][j] += of_row[i] * of_column[j];
+                for (int j = 0; j < EACH; j++)
+                    total[i][j] += of_row[i] * of_column[j];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
