@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from cpulab.measure import recorded
 from cpulab.measure.records import results_folder
 
@@ -29,11 +30,14 @@ def test_the_claims_are_those_of_coverage():
 
 @pytest.mark.quick
 def test_parts_have_a_bound_a_verdict_and_a_page():
-    assert len(PARTS) >= 40 and len(EXACT) >= 9
+    assert len(PARTS) >= 40
+    assert len(EXACT) >= 9
     for key, part in PARTS.items():
-        assert part.rule and (part.verdict in (claims.TRUE, claims.FALSE) or part.verdict.startswith("true ")), key
+        assert part.rule, key
+        assert part.verdict in (claims.TRUE, claims.FALSE) or part.verdict.startswith("true "), key
         assert (ROOT / f"chapters/{part.page}.md").exists(), key
-        assert part.low <= part.high and not part.holds(float("nan")), key
+        assert part.low <= part.high, key
+        assert not part.holds(float("nan")), key
 
 
 @pytest.mark.parametrize("number", EXACT)
@@ -46,7 +50,8 @@ def test_what_is_counted_comes_out_as_the_verdict_says(number):
 @pytest.mark.quick
 def test_a_verdict_speaks_of_all_machines():
     part = claims.Part("x", "", "", claims.TRUE, "", low=1)
-    assert part.fits([True, True]) and not part.fits([True, False])
+    assert part.fits([True, True])
+    assert not part.fits([True, False])
     assert claims.Part("x", "", "", "true if it rains", "").fits([True, False])
     assert not claims.Part("x", "", "", claims.FALSE, "").fits([True, False])
 
