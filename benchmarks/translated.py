@@ -81,9 +81,14 @@ def tasks():
     """[(TASK + id of a task whose answer is a kernel, a digest of its master notebook)]."""
     from coursework import build, definition
     from coursework.kinds.kernel import KernelTask
+    from coursework.kinds.opencl import OpenCLTask
 
     of = {path.name.split("_")[0]: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in build.masters(ROOT)}
-    kernels = [task for task in definition.everything() if isinstance(task, KernelTask)]
+    kernels = [
+        task
+        for task in definition.everything()
+        if isinstance(task, KernelTask) and not isinstance(task, OpenCLTask)  # these are OpenCL C already
+    ]
     return [(TASK + task.id, of[task.chapter]) for task in kernels]
 
 

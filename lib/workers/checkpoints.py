@@ -108,7 +108,10 @@ def save(folder, group, pieces, **values):
         with open(draft, "rb+") as opened:
             os.fsync(opened.fileno())
         os.replace(draft, folder / INDEX)
-        for old in folder.glob("*.safetensors*"):  # older ones, and drafts of workers that were killed
+        for old in (
+            *folder.glob("*.safetensors*"),
+            *folder.glob(f"{INDEX}.*.part"),
+        ):  # older ones, drafts of the killed
             if old.name not in files:
                 old.unlink()
     group.barrier()

@@ -112,6 +112,16 @@ def test_only_the_newest_files_stay_and_the_older_ones_until_then(tmp_path):
     assert array.tolist() == [0, 1, 2, 3, 4, 5]
 
 
+def test_what_the_killed_left_is_gone_after_the_next_save(tmp_path):
+    for draft in ("2-1-of-4.safetensors.99.part", f"{INDEX}.99.part"):
+        (tmp_path / draft).write_text("cut o")
+    (tmp_path / "notes.part").touch()  # someone's own
+    saved(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {
+        INDEX, "1-0-of-2.safetensors", "1-1-of-2.safetensors", "notes.part"
+    }  # fmt: skip
+
+
 def test_the_index_comes_after_all_files(tmp_path, monkeypatch):
     written, there = checkpoints.whole.save, []
 
