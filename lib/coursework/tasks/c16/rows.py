@@ -83,8 +83,8 @@ ROWS = OpenCLTask(
     ),
     hints=(
         "Which row has work-item 40 of work-group 1, if each sub-group of 32 has a row and a work-group has 64 work-items?",
-        "row = get_group_id(0) * get_num_sub_groups() + get_sub_group_id(). A loop over the row from get_sub_group_local_id(), in steps of 32, into a "
-        "private sum; behind it sub_group_reduce_add.",
+        "The number of the row: the work-groups before this one, times the sub-groups in each, plus the own sub-group's number. Each "
+        "work-item adds every 32nd element of it into a private sum; behind the loop the sub-group reduces.",
         "All of a sub-group have the same row, so `if (row < rows)` may stand around everything. The loop's end is columns; the store is for "
         "get_sub_group_local_id() == 0.",
     ),

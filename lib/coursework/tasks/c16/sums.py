@@ -84,6 +84,7 @@ SUMS = OpenCLTask(
         "64 numbers stand in local memory. In one step 32 work-items can make 32 sums of them. And in the next?",
         "Each work-item stores its number, or 0 beyond the end; a barrier; then distances 32, 16, 8, 4, 2, 1: who is below the distance adds "
         "the number that lies so far away. After each step a barrier, outside of the `if`.",
-        "for (int d = 32; d > 0; d >>= 1) { if (l < d) part[l] += part[l + d]; ... } and what stands behind the `if`? At the end work-item 0 stores.",
+        "A loop halves the distance, from 32 down to 1. Those below the distance add; all pass the barrier, so it stands behind the "
+        "`if`. At the end work-item 0 stores.",
     ),
 )

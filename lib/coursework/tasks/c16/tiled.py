@@ -80,6 +80,7 @@ TILED = OpenCLTask(
         "A work-group has 8 x 8 elements of the result. Which 8 rows of a and which 8 columns of b does it need, and how often is each number used?",
         "Steps of 8 along k: each work-item loads one number of a and one of b into local memory; a barrier; 8 products from local memory; a "
         "barrier. The sum is a private variable.",
-        "a's number is row * k + s + lx, b's (s + ly) * n + column; beyond the edge 0.0f. for (int s = 0; s < k; s += 8): the same for all work-items.",
+        "Of a it is the own row and a column of this step, of b a row of this step and the own column; what lies beyond the edge is "
+        "zero. The loop over steps is the same for all work-items, because of its barriers.",
     ),
 )
