@@ -25,7 +25,7 @@ def benchmark(quick=False):
 
     rows = []
     for number in claims.NUMBERS:
-        module, figures = claims.claim(number), claims.measured(number, quick)
+        module, figures = claims.one(number), claims.measured(number, quick)
         for part in module.PARTS:
             value = figures[part.name]
             rows.append({"number": number, "claim": module.CLAIM, **described(part), "value": value})

@@ -47,14 +47,14 @@ class Part:
         return all(outcomes) if self.verdict == TRUE else not any(outcomes) if self.verdict == FALSE else True
 
 
-def claim(number):
+def one(number):
     """The module of one claim."""
     return importlib.import_module(f"{__name__}.c{number:02d}")
 
 
 def measured(number, quick=False):
     """{part: figure} of one claim, each finite."""
-    module = claim(number)
+    module = one(number)
     found = {name: float(value) for name, value in module.measure(quick).items()}
     if set(found) != {part.name for part in module.PARTS} or not all(map(math.isfinite, found.values())):
         raise ValueError(f"claim {number} measured {found}; expected a number for each of its parts.")

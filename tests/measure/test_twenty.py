@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import claims  # noqa: E402
 import twenty  # noqa: E402
 
-PARTS = {(number, part.name): part for number in claims.NUMBERS for part in claims.claim(number).PARTS}
+PARTS = {(number, part.name): part for number in claims.NUMBERS for part in claims.one(number).PARTS}
 EXACT = [n for n in claims.NUMBERS if all(part.exact for (number, _), part in PARTS.items() if number == n)]
 RECORDS = sorted(file.stem for file in results_folder().glob("twenty_*.json"))
 
@@ -25,7 +25,7 @@ RECORDS = sorted(file.stem for file in results_folder().glob("twenty_*.json"))
 def test_the_claims_are_those_of_coverage():
     text = (ROOT / "docs/COVERAGE.md").read_text(encoding="utf-8").partition("## Claims to test")[2]
     found = {int(n): says for n, says in re.findall(r"^(\d+)\. (.+)$", text, re.MULTILINE)}
-    assert found == {n: claims.claim(n).CLAIM for n in claims.NUMBERS}
+    assert found == {n: claims.one(n).CLAIM for n in claims.NUMBERS}
 
 
 @pytest.mark.quick
@@ -64,7 +64,7 @@ def test_what_is_recorded_was_asked_of_these_parts(name):
     for row in rows:
         part = PARTS[row["number"], row["name"]]
         assert row == {"number": row["number"], "claim": row["claim"], **twenty.described(part), "value": row["value"]}
-        assert row["claim"] == claims.claim(row["number"]).CLAIM
+        assert row["claim"] == claims.one(row["number"]).CLAIM
         if part.exact:
             assert part.fits([part.holds(row["value"])]), row
 
