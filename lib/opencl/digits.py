@@ -54,10 +54,11 @@ class Network:
         arriving = back(self.one, logits, target, scale=1 / len(x))
         found = []
         for k, (weight, _) in reversed(list(enumerate(self.layers()))):
-            of_x, *own = launches.linear_backward(arriving, seen[k], weight, of_x=k > 0)
+            x_k = seen[k]
+            of_x, *own = launches.linear_backward(arriving, x_k, weight, of_x=k > 0)
             found = [*own, *found]
             if k:  # of a ReLU the result says as much as what came in
-                arriving = launches.activation_backward(of_x, seen[k], "relu")
+                arriving = launches.activation_backward(of_x, x_k, "relu")
         return losses, found
 
     def step(self, x, target, lr=0.1, momentum=0.9):
