@@ -2116,8 +2116,8 @@ TUNED = [
     ),
     Fault(
         "fusion: a warp's last exchange is missing",
-        "for step in (16, 8, 4, 2, 1)",
-        "for step in (16, 8, 4, 2)",
+        "for step in (16, 8, 4, 2, 1)\n                    for n",
+        "for step in (16, 8, 4, 2)\n                    for n",
         FUSION,
         "test_random_chains_on_the_executor",
     ),
