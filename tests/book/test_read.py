@@ -162,7 +162,7 @@ def test_waiting_page_says_so_comes_next_and_loads_itself_again(small, browser):
         reading.wait("All text is there")
         wait_until(lambda: (small / "good").exists() and (small / "ahead").exists())  # two pages run at once
         opened = browser.open(f"{reading.address}/dead.html")
-        assert opened.evaluate("document.querySelector('.live-note').innerText").startswith("Without its results yet")
+        opened.wait_for("document.querySelector('.live-note')?.innerText.startsWith('Without its results yet')")
         opened.wait_for("document.getElementById('live-state')?.innerText === 'It comes next.'")
         (small / "go").touch()
         opened.wait_for("document.body?.innerText.includes('the last')")
