@@ -11,10 +11,10 @@ from cpulab.measure import recorded
 from cpulab.measure.records import results_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT / "benchmarks"))
 
-import claims  # noqa: E402
 import twenty  # noqa: E402
+import twenty_claims as claims  # noqa: E402
 
 PARTS = {(number, part.name): part for number in claims.NUMBERS for part in claims.one(number).PARTS}
 EXACT = [n for n in claims.NUMBERS if all(part.exact for (number, _), part in PARTS.items() if number == n)]
