@@ -291,7 +291,8 @@ def outcome(kernel, grid, block, copies, shared_bytes):
         run(kernel, grid, block, copies, shared_bytes)
     except Exception as error:
         said = [line.strip() for line in str(error).splitlines() if "error" in line] or [str(error)[:200]]
-        return {"outcome": "not built", "why": said[0][:200], "reason": "PoCL does not build it"}
+        why = re.sub(r"^error: \S+?:(\d+):\d+(?: <[^>]*>)?: ", r"line \1: ", said[0])  # without a driver's paths
+        return {"outcome": "not built", "why": why[:200], "reason": "PoCL does not build it"}
     return {"outcome": "agrees", "lines": lines}
 
 
