@@ -416,6 +416,7 @@ class Workers:
         try:
             self._memory = _Memory(segment, layout, bells)
             by_main = threading.current_thread() is threading.main_thread()
+            vars(sys.modules["__main__"]).setdefault("__spec__", None)  # read by a spawn; IPython's %reset takes it
             with _environment(threads or max(1, (os.cpu_count() or 1) // size)):
                 for rank in range(size):
                     mine, theirs = context.Pipe()

@@ -5,6 +5,7 @@ notebook's process sends, checked and written anew by the grader, defined and ru
 """
 
 import dataclasses
+import sys
 
 import pytest
 
@@ -182,7 +183,8 @@ def _plain(value):
 
 
 @pytest.fixture
-def shell():
+def shell(monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # a shell puts its own there
     shell = notebook_shell()
     shell.reset(new_session=True)
     return shell

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import functions
@@ -108,6 +109,14 @@ def test_functions_must_be_importable(monkeypatch):
     monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
     with processes.Workers(1) as workers, pytest.raises(ValueError, match="inside is defined in a notebook"):
         workers.run(inside)
+
+
+def test_after_a_notebook_was_reset(monkeypatch):
+    """IPython's %reset empties the module __main__, its __spec__ included."""
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+    vars(sys.modules["__main__"]).clear()
+    with nothing_left(), processes.Workers(1) as workers:
+        assert workers.run(functions.variable, "OMP_NUM_THREADS")
 
 
 def test_sizes():
