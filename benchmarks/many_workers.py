@@ -12,13 +12,15 @@ Where there are more workers than cores, those of a core take turns. Two things 
 have a core each, and each is measured by itself. When a worker's turn comes, the others have used the caches: so the
 part is measured on `sets` networks in turns, as many as there will be workers on a core. And a message does not meet a
 worker that looks for it: the system has to wake that up and to switch to it, the sooner the smaller the buffers are:
-so messages are measured between two workers of *one* core, with the buffers that so many workers have, and as many
-arrays in turns. "own core" is the prediction without both. Medians; each worker computes with one thread. Run it where
-nothing else runs.
+so messages are measured between two workers of *one* core, with the buffers that so many workers have, as many arrays in
+turns, and another such pair on each other core, which wants the same memory. "own core" is the prediction without both.
+Medians of rounds, in each of which all is measured; each worker computes with one thread. Run it where nothing else runs.
 """
 
+import functools
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import numpy as np
@@ -74,13 +76,13 @@ def steps(group, batch, whole, repeats, send=True, sets=1):
     return float(np.median(seconds[2 * sets :])), np.float64(total[:: WIDTH * 8])
 
 
-def sums(group, sizes, repeats, sets=1, one_core=False):
-    """Median seconds of a ring for each number of bytes. sets: arrays in turns. one_core: all workers on one, where none
+def sums(group, sizes, repeats, sets=1, core=None):
+    """Median seconds of a ring for each number of bytes. sets: arrays in turns. core: all workers on this one, where none
     looks for messages before it sleeps, as where there are more workers than cores."""
-    if one_core:
+    if core is not None:
         group._transport.spin = 0
         if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[core]})
     found = []
     for nbytes in sizes:
         arrays, seconds = [np.ones(nbytes // 4, np.float32) for _ in range(sets)], []
@@ -97,14 +99,20 @@ def link(repeats, n, cores):
     """(alpha, beta) of a message where n workers share the cores; of workers with a core each, where n <= cores."""
     from workers import processes
 
-    shared = n > cores
-    with (
-        mock.patch.object(processes, "BUFFER", processes._Layout(max(2, n)).capacity),
-        processes.Workers(2, threads=1) as workers,
-    ):
-        found = workers.run(sums, SIZES, repeats, -(-n // cores) if shared else 1, shared)
+    sets = -(-n // cores) if n > cores else 1
+
+    def pair(core):
+        with processes.Workers(2, threads=1) as workers:
+            return workers.run(sums, SIZES, repeats, sets, core)
+
+    with mock.patch.object(processes, "BUFFER", processes._Layout(max(2, n)).capacity):
+        if n > cores:
+            with ThreadPoolExecutor() as pool:
+                found = [times for pair in pool.map(pair, range(cores)) for times in pair]
+        else:
+            found = pair(None)
     # A ring of two: two steps, each with half of the bytes. On one core both workers' messages take their turns.
-    each = [max(of) / (4 if shared else 2) for of in zip(*found, strict=True)]
+    each = [max(of) / (4 if n > cores else 2) for of in zip(*found, strict=True)]
     return simulate.fit_link([size / 2 for size in SIZES], each)
 
 
@@ -113,33 +121,50 @@ def of_all(answers):
     return max(seconds for seconds, _ in answers)
 
 
-def benchmark(quick):
+def one_round(n, repeats, cores, own):
+    """Seconds of a step of n workers; of a part with a core of one's own, and in turns; alpha and beta of a message, here
+    and with a core of one's own."""
     from workers import processes
 
-    repeats, counts = (5, (1, 2, 4)) if quick else (40, COUNTS)
+    part = BATCH // n
+    with processes.Workers(n, threads=1) as workers:
+        answers = workers.run(steps, part, BATCH, repeats)
+    for _, total in answers:  # to rounding, but for a ReLU that rounding puts on the other side of its kink
+        reference = whole_batch()
+        assert np.linalg.norm(total - reference) < 1e-2 * np.linalg.norm(reference), f"{n} workers: wrong sums"
+    with processes.Workers(min(n, 2, cores), threads=1) as workers:
+        plain, shared = (
+            of_all(workers.run(steps, part, BATCH, repeats, False, k)) for k in (1, max(1, -(-n // cores)))
+        )
+    return of_all(answers), plain, shared, *(link(repeats, n, cores) if n > cores else own), *own
+
+
+@functools.cache
+def whole_batch():
+    """The sum of the gradients by one process."""
+    network = Network()
+    network.learn(*samples(BATCH), BATCH)
+    return np.float64(network.gradients.ravel()[:: WIDTH * 8])
+
+
+def benchmark(quick):
+    rounds, repeats, counts = (1, 5, (1, 2, 4)) if quick else (5, 12, COUNTS)
     nbytes = 4 * LAYERS * WIDTH * WIDTH
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    measured, reference = {}, None
-    for n in counts:
-        with processes.Workers(n, threads=1) as workers:
-            answers = workers.run(steps, BATCH // n, BATCH, repeats)
-        measured[n] = of_all(answers)
-        reference = answers[0][1] if n == 1 else reference
-        for _, total in answers:  # to rounding, but for a ReLU that rounding puts on the other side of its kink
-            assert np.linalg.norm(total - reference) < 1e-2 * np.linalg.norm(reference), f"{n} workers: wrong sums"
-    own = link(repeats, 2, cores)
+    found = {n: [] for n in counts}
+    for _ in range(rounds):
+        own = link(repeats, 2, cores)
+        for n in counts:
+            found[n].append(one_round(n, repeats, cores, own))
     rows = []
     for n in counts:
-        sets, part = max(1, -(-n // cores)), BATCH // n
-        with processes.Workers(min(n, 2, cores), threads=1) as workers:
-            plain, shared = (of_all(workers.run(steps, part, BATCH, repeats, False, k)) for k in (1, sets))
-        alpha, beta = link(repeats, n, cores) if n > cores else own
+        measured, plain, shared, alpha, beta, *own = np.median(np.array(found[n]), axis=0).tolist()
         said, without = (
-            simulate.local(n, BATCH, nbytes=nbytes, sample=seconds / part, alpha=a, beta=b, cores=cores)
+            simulate.local(n, BATCH, nbytes=nbytes, sample=seconds / (BATCH // n), alpha=a, beta=b, cores=cores)
             for seconds, a, b in ((shared, alpha, beta), (plain, *own))
         )
-        rows.append({"workers": n, "measured": measured[n], "simulated": said, "error": said / measured[n] - 1,
-                     "own core": without, "given": {"part": shared, "part, own core": plain, "alpha": alpha, "beta": beta}})  # fmt: skip
+        rows.append({"workers": n, "measured": measured, "simulated": said, "error": said / measured - 1, "own core": without,
+                     "given": {"part": shared, "part, own core": plain, "alpha": alpha, "beta": beta}})  # fmt: skip
     print(Table(("workers", "measured, ms", "simulated, ms", "error", "own core", "part", "own core", "alpha, us", "GB/s"),
                 [(r["workers"], f"{1e3 * r['measured']:.2f}", f"{1e3 * r['simulated']:.2f}", f"{r['error']:+.0%}",
                   f"{1e3 * r['own core']:.2f}", f"{1e3 * r['given']['part']:.2f}", f"{1e3 * r['given']['part, own core']:.2f}",
