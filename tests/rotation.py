@@ -1,7 +1,7 @@
-"""Each day a part of the long tests: those that carry the marker `rotates`. A week sees all of them.
+"""Each day a part of the long tests: those that carry the marker `rotates`. Two weeks see all of them.
 
-    @pytest.mark.rotates                                        of a file's tests a seventh
-    @pytest.mark.rotates(by=lambda params: params["task"])      of the tests of each task a seventh, but at least one
+    @pytest.mark.rotates                                        of a file's tests a fourteenth
+    @pytest.mark.rotates(by=lambda params: params["task"])      of the tests of each task a fourteenth, but at least one
     @pytest.mark.rotates(together=lambda params: params["row"])  what has a row in common, on the same day: compiled once
     @pytest.mark.rotates(whole=True)                            all cases of a test function on the same day
 
@@ -9,7 +9,7 @@ Which day is whose depends on the names of a file's tests alone: one that is add
 nightly` has them all. What also carries `quick` runs every day, what carries `slow` every
 night.
 
-ROTATION=3/7 runs the third of seven parts, ROTATION=all everything. Without it, that is today's part, by UTC; but all
+ROTATION=3/14 runs the third of fourteen parts, ROTATION=all everything. Without it, that is today's part, by UTC; but all
 where tests are chosen by name (`file::test`, `-k`).
 """
 
@@ -18,7 +18,7 @@ import re
 import zlib
 from collections import defaultdict
 
-PARTS = 7
+PARTS = 14
 
 
 def part_of(wish, today, named=False):

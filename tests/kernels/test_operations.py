@@ -31,7 +31,7 @@ def label(row):
     return f"{row.device}-{row.name}"
 
 
-#: Each day a seventh of the rungs for CPUs, and of those for GPUs. Every day test_layouts.py calls the public ones.
+#: Each day a fourteenth of the rungs for CPUs, and of those for GPUs. Every day test_layouts.py calls the public ones.
 IN_TURN = pytest.mark.rotates(by=lambda params: params["row"].device, together=lambda params: label(params["row"]))
 
 
