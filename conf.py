@@ -30,6 +30,7 @@ extensions = [
     "predict",
     "claims",
     "source_pages",
+    "glossary",
     "sphinxcontrib.bibtex",
 ]
 external_toc_exclude_missing = True
@@ -37,7 +38,7 @@ external_toc_path = "_toc.yml"
 html_context = {"default_mode": "auto"}
 html_css_files = ["book.css"]
 html_favicon = "_static/favicon.svg"
-html_js_files = ["access.js", "figures.js", "predict.js"]
+html_js_files = ["access.js", "figures.js", "glossary.js", "predict.js"]
 html_permalinks_icon = "#"
 html_static_path = ["_static"]
 html_theme = "sphinx_book_theme"
@@ -55,7 +56,6 @@ html_theme_options = {
     "use_fullscreen_button": False,
 }
 html_title = "From Threads to Attention"
-html_use_index = False
 latex_engine = "pdflatex"
 mathjax_path = "mathjax/tex-svg.js"
 myst_dmath_double_inline = True
