@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
+.PHONY: help try read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,11 +50,17 @@ pictures: $(READY)  ## take the pictures of the README from the built book again
 # JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network. Its folder is the whole
 # course, so that links into the book open, as text that is set.
 SETTINGS := .venv/share/jupyter/lab/settings/overrides.json
-work: $(READY)  ## open the exercises in JupyterLab
+LAB = $(PY) -m jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
+try: $(READY) $(SETTINGS)  ## your first kernel, x-rayed: one notebook, three minutes, no GPU
+	@$(LAB)/try.ipynb
+
+work: $(READY) $(SETTINGS)  ## open the exercises in JupyterLab
+	@$(LAB)
+
+$(SETTINGS): Makefile | $(READY)
 	@mkdir -p $(dir $(SETTINGS))
 	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},' \
 		'"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}}}' >$(SETTINGS)
-	@$(PY) -m jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
 
 check: $(READY)  ## check your answers to one exercise: make check EX=07
 	@$(PY) -m coursework.check $(EX)

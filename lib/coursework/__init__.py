@@ -15,4 +15,5 @@ extraction.py  what an answer is made of         plain_extraction.py  the same f
 vocabulary.py  the words of kernels              trees.py    syntax trees, written again
 plain_python.py what thread code may contain     outcome.py  Outcome and Failure
 own.py         whose numbers a prediction has    variants/   the same questions with other numbers
+first.py       what exercises/try.ipynb checks
 """

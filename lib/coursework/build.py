@@ -32,6 +32,7 @@ PATTERN = "[0-9][0-9]*_*.ipynb"  # 06_memory, and 06b_debugging: a chapter's sec
 STUB = "raise NotImplementedError"
 GOES_ON = "raises-exception"  # nbconvert and Jupyter go on after an error in a cell with this tag
 INSTALL = Path(__file__).with_name("install_cell.py")
+FIRST = "exercises/try.ipynb"  # for the first minutes: written by hand, no master, no tasks
 FOLDED = {
     "jupyter": {"source_hidden": True},
     "tags": ["nbval-ignore-output"],
@@ -278,6 +279,14 @@ def build(root, write=True):
                 if write:
                     target.parent.mkdir(exist_ok=True)
                     target.write_text(text, encoding="utf-8")
+    first = Path(root) / FIRST
+    if first.exists():
+        notebook = read(first)
+        with_install(notebook, "try", address(root), version(root))
+        if first.read_text(encoding="utf-8") != text_of(notebook):
+            changed.append(first)
+            if write:
+                first.write_text(text_of(notebook), encoding="utf-8")
     return changed
 
 

@@ -23,8 +23,8 @@ def headline(outcome):
     """One line: what was checked and how it ended."""
     part = {"results": "result", "budget": "budget", "prediction": "prediction"}[outcome.part]
     if outcome.status == RIGHT:
-        points = "1 point" if outcome.points == 1 else f"{outcome.points} points"
-        return f"{outcome.task}: {part} right ({points})"
+        points = {0: "", 1: " (1 point)"}.get(outcome.points, f" ({outcome.points} points)")
+        return f"{outcome.task}: {part} right{points}"
     if outcome.status == UNSOLVED:
         said = outcome.failure.headline
         return f"{outcome.task}: {said[:1].lower()}{said[1:]}"
@@ -88,7 +88,7 @@ def as_text(outcome, advise=True, read=None):
     return "\n".join(lines)
 
 
-def as_html(outcome, read=None):
+def as_html(outcome, read=None, advise=True):
     """The same as a card. Everything that came from the answer is escaped."""
     right = outcome.status == RIGHT
     mark, colour = ("\N{CHECK MARK}", "#2e8b57") if right else ("\N{MULTIPLICATION X}", "#c0392b")
@@ -110,7 +110,7 @@ def as_html(outcome, read=None):
         body += [_svg(failure.picture)] if failure.picture else []
         if read:
             body.append(f"<div>Read first: {escape(read.place)}</div>")
-        body += [f"<div>{sentence(advice(outcome))}</div>"]
+        body += [f"<div>{sentence(advice(outcome))}</div>"] if advise else []
     return card("".join(body), colour)
 
 

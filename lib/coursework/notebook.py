@@ -112,7 +112,7 @@ def _name_missing(result):
     if call is None or error.name is None:
         return
     said = f"`{error.name}` is not there yet. Run the cell of {call[1]} above that makes it; when it ends without an error, run this one again."
-    _display(_Message(said.replace("`", ""), feedback.card(sentence(said), "#8a6d00")))
+    display(said.replace("`", ""), feedback.card(sentence(said), "#8a6d00"))
 
 
 def check(task_id, answer, seed=None, hidden=False, **claims):
@@ -184,7 +184,7 @@ def show(task_id, kernel):
     words = [] if drawn else ["It touches no global memory."]
     facts = "".join(f"<div>{sentence(line)}</div>" for line in (*words, *found))
     text = "\n".join([head, *([drawn["alt"]] if drawn else words), *found])
-    _display(_Message(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}")))
+    display(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}"))
 
 
 def hint(task_id="", level=None):
@@ -197,7 +197,7 @@ def hint(task_id="", level=None):
         raise Misused(f"level is {level}; expected 1, 2 or 3.")
     levels, text = definition.HINT_LEVELS, task.hints[level - 1]
     html = feedback.hint_html(task_id, level, levels, text)
-    _display(_Message(f"Hint {level} of {levels} for {task_id}\n{text}", html))
+    display(f"Hint {level} of {levels} for {task_id}\n{text}", html)
 
 
 def _task(task_id, function):
@@ -210,7 +210,7 @@ def _task(task_id, function):
         failure = Failure("closed", f'A second part: first solve {first.id}, "{first.title}"')
         outcome = Outcome(task.id, definition.PARTS[function], UNSOLVED, 0, task.points, failure=failure)
         OUTCOMES.append(outcome)
-        _display(_Message(feedback.as_text(outcome), feedback.as_html(outcome)))
+        display(feedback.as_text(outcome), feedback.as_html(outcome))
         raise NotSolvedYet(outcome)
     return task
 
@@ -229,17 +229,18 @@ def _fits(task, function):
         raise ValueError(f'{task.id} {article}; use {right}("{task.id}", ...).')
 
 
-def _display(message):
-    from IPython.display import display
+def display(text, html):
+    """Show one message: as HTML where the front end can."""
+    from IPython import display as shown
 
-    display(message)
+    shown.display(_Message(text, html))
 
 
 def _show(outcome, answer=None):
     outcome = progress.note(outcome)
     OUTCOMES.append(outcome)
     read = progress.to_read(outcome)
-    _display(_Message(feedback.as_text(outcome, read=read), feedback.as_html(outcome, read)))
+    display(feedback.as_text(outcome, read=read), feedback.as_html(outcome, read))
     if outcome.status == checking.UNSOLVED:
         raise NotSolvedYet(outcome)
     if outcome.status != checking.RIGHT:

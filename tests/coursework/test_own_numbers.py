@@ -162,7 +162,7 @@ def in_class(tmp_path, monkeypatch):
     (tmp_path / "class.json").write_text(own.Numbers.from_secret("a secret", 2).text())
     monkeypatch.setattr(own, "CLASS_FILE", tmp_path / "class.json")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(notebook, "_display", lambda message: None)
+    monkeypatch.setattr(notebook, "display", lambda *message: None)
     monkeypatch.setattr(own, "_memory", {})
     return tmp_path
 
