@@ -296,3 +296,33 @@ def test_the_ring_is_that_of_the_library(opened):
             worker, part = map(int, place.split())
             assert sum(1 << int(who) for who in text.split("+")) == steps[worker][step][part], (step, place)
         press(opened, "ArrowRight")
+
+
+@pytest.mark.parametrize("opened", ["systolic.html"], indirect=True)
+def test_the_systolic_array_is_that_of_the_library(opened):
+    """After each clock: the weights, what each cell adds, and the results, as cpulab.systolic has them."""
+    from cpulab.systolic import weight_stationary
+
+    text = (STATIC / "systolic.html").read_text(encoding="utf-8")
+    a, b = (np.array(json.loads(re.search(rf"\b{name} = (\[\[.*?\]\])", text)[1])) for name in "AB")
+    clocks = []
+    run = weight_stationary(a, b, 3, 3, watch=lambda _, *state: clocks.append([part.copy() for part in state]))
+    for _ in range(run.clocks + 1):
+        press(opened, "ArrowLeft")
+    for clock, (weights, x, sums, result) in enumerate(clocks, 1):
+        press(opened, "ArrowRight")
+        assert numbers(opened)[:2] == [clock, run.clocks]
+        drawn = {
+            kind: opened.evaluate(
+                f"Object.fromEntries([...document.querySelectorAll('[data-{kind}]')].map((e) => [e.dataset.{kind}, e.textContent]))"
+            )
+            for kind in ("weight", "cell", "result")
+        }
+        for r, c in np.ndindex(3, 3):
+            assert drawn["weight"][f"{r} {c}"] == (f"weight {weights[r, c]}" if r < clock else "")
+            above = sums[r, c] - x[r, c] * weights[r, c]
+            shown = f"{above} + {x[r, c]}·{weights[r, c]} = {sums[r, c]}" if x[r, c] else ""
+            assert drawn["cell"][f"{r} {c}"] == shown
+        for i, c in np.ndindex(*result.shape):
+            assert drawn["result"][f"{i} {c}"] == (str(result[i, c]) if result[i, c] else "·")
+    assert f"In all, {run.counts['macs']} of {run.clocks * run.cells} " in opened.evaluate(CAPTION)

@@ -1,0 +1,62 @@
+"""A systolic array: exact products, and clocks and reads by the formulas that page 17.2 derives."""
+
+import numpy as np
+import pytest
+
+from cpulab.systolic import output_stationary, weight_stationary
+
+pytestmark = pytest.mark.quick
+
+# (m, k, n), (rows, columns): smaller than the array, as large, larger, ragged, one row, one cell
+CASES = [
+    ((3, 3, 3), (8, 8)), ((4, 3, 3), (3, 3)), ((7, 5, 9), (4, 3)), ((1, 10, 6), (4, 4)), ((20, 13, 17), (4, 5)),
+    ((33, 1, 5), (3, 2)), ((16, 32, 16), (16, 16)), ((1, 1, 1), (1, 1)), ((5, 7, 3), (1, 1)), ((2, 9, 9), (8, 2)),
+]  # fmt: skip
+
+
+def given(m, k, n):
+    rng = np.random.default_rng(m * 10_000 + k * 100 + n)
+    return rng.integers(-128, 128, (m, k)), rng.integers(-128, 128, (k, n))
+
+
+def parts(size, part):
+    return -(-size // part)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize(("shape", "array"), CASES)
+def test_weights_that_stay(shape, array, ahead):
+    (m, k, n), (rows, columns) = shape, array
+    a, b = given(m, k, n)
+    run = weight_stationary(a, b, rows, columns, ahead=ahead)
+    np.testing.assert_array_equal(run.result, a @ b)
+    tiles = parts(k, rows) * parts(n, columns)
+    if ahead:
+        assert run.clocks == rows + (tiles - 1) * max(m, rows) + m + rows + columns - 2
+    else:
+        assert run.clocks == tiles * (2 * rows + columns + m - 2)
+    assert run.counts == {
+        "macs": m * k * n, "reads a": m * k * parts(n, columns), "reads b": k * n,
+        "reads sums": m * n * (parts(k, rows) - 1), "writes": m * n * parts(k, rows),
+    }  # fmt: skip
+    assert run.use == m * k * n / (run.clocks * rows * columns)
+
+
+@pytest.mark.parametrize(("shape", "array"), CASES)
+def test_sums_that_stay(shape, array):
+    (m, k, n), (rows, columns) = shape, array
+    a, b = given(m, k, n)
+    run = output_stationary(a, b, rows, columns)
+    np.testing.assert_array_equal(run.result, a @ b)
+    assert run.clocks == parts(m, rows) * parts(n, columns) * (2 * rows + columns + k - 2)
+    assert run.counts == {
+        "macs": m * k * n, "reads a": m * k * parts(n, columns), "reads b": k * n * parts(m, rows), "writes": m * n,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_clock_too_early_is_wrong_and_not_noticed(ahead):
+    a, b = given(6, 9, 7)
+    run = weight_stationary(a, b, 3, 3, ahead=ahead, early=1)
+    assert run.result.shape == (6, 7)
+    assert (run.result != a @ b).any()
