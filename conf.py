@@ -29,6 +29,7 @@ extensions = [
     "book",
     "predict",
     "claims",
+    "api",
     "source_pages",
     "glossary",
     "sphinxcontrib.bibtex",
