@@ -77,3 +77,4 @@ numfig = False
 project = "From Threads to Attention"
 pygments_style = "sphinx"
 suppress_warnings = ["myst.domains"]
+toc_object_entries_show_parents = "hide"

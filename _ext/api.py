@@ -61,10 +61,11 @@ class Api(Described):
         text = ast.get_docstring(found) or ""
         if isinstance(found, ast.FunctionDef):
             arguments = parameters(found)
-            return self.entry("function", name, arguments, content(text, names_in(arguments)), module)
+            return self.entry("function", name, arguments, folded(content(text, names_in(arguments))), module)
         arguments = of_class(found)
-        parts = content(text, names_in(arguments)) + methods(found)
-        return self.entry("class", name, arguments, parts, module)
+        parts, rows = content(text, names_in(arguments)), methods(found)
+        number = f"{len(rows[0])} method{'s' * (len(rows[0]) > 1)}" if rows else ""
+        return self.entry("class", name, arguments, folded(parts + rows, number), module)
 
 
 class Operations(Described):
@@ -86,9 +87,12 @@ class Operations(Described):
             return Api.described(self, module, name)
         arguments = signature(function)
         parts = content(inspect.getdoc(function), names_in(arguments))
+        number = ""
         if operation is not None:
-            parts += [call_of(operation), self.gradient(dlkernels, operation), *ladders(operation)]
-        return self.entry("function", name, arguments, parts, "dlkernels")
+            rungs = ladders(operation)
+            parts += [call_of(operation), self.gradient(dlkernels, operation), *rungs]
+            number = "gradients, rungs" if rungs else "gradients"
+        return self.entry("function", name, arguments, folded(parts, number), "dlkernels")
 
     def gradient(self, dlkernels, operation):
         """Which function computes its gradients, or why there is none."""
@@ -200,6 +204,16 @@ def content(text, names):
     return parts
 
 
+def folded(parts, number=""):
+    """The first paragraph, and all that follows behind a click. number: what else there is than words."""
+    words = any(isinstance(part, nodes.paragraph) and "api-note" not in part["classes"] for part in parts[1:])
+    label = ", ".join(filter(None, ("more" * words, number)))
+    if not label:
+        return parts
+    opened = nodes.raw("", f'<details class="api-more"><summary>{label}</summary>', format="html")
+    return [parts[0], opened, *parts[1:], nodes.raw("", "</details>", format="html")]
+
+
 def runs(code):
     try:
         ast.parse(code)
@@ -296,28 +310,28 @@ def shown(value):
 
 
 def ladders(operation):
-    """Its rungs, folded."""
-    from dlkernels import rungs
+    """Its rungs, and those of its gradients, as lists. Where they stand, chapters and the gallery say: to name all files here
+    would make a page of each in a build that runs nothing."""
+    from dlkernels import implementations
 
     names = [operation.name, *([operation.backward] if isinstance(operation.backward, str) else [])]
-    made = []
-    for name in names:
-        table = rungs.table(name)
-        if not table.rungs:
-            continue
-        number = {device: sum(rung.device == device for rung in table.rungs) for device in ("cpu", "gpu")}
-        told = " and ".join(f"{n} on {'the CPU' if d == 'cpu' else 'a GPU'}" for d, n in number.items() if n)
-        limits = "".join(
-            f"<li><code>{escape(rung.name)}</code>: {escape(limit)}</li>"
-            for rung in table.rungs
-            if (limit := limits_of(rung))
-        )
-        html = (
-            f'<details class="api-ladder"><summary>Rungs of <code>{name}</code>: {told}</summary>{table._repr_html_()}'
-            f"{f'<p>Limits</p><ul>{limits}</ul>' if limits else ''}</details>"
-        )
-        made.append(nodes.raw("", html, format="html"))
-    return made
+    found = [(name, device, implementations.of(name, device)) for name in names for device in ("cpu", "gpu")]
+    lists = [
+        f"<p>{'On the CPU' if device == 'cpu' else 'On a GPU'}, <code>{name}</code>:</p>"
+        f'<ol class="api-rungs">{"".join(map(row, rungs))}</ol>'
+        for name, device, rungs in found
+        if rungs
+    ]
+    return [nodes.raw("", "".join(lists), format="html")] if lists else []
+
+
+def row(rung):
+    """One rung: its name, which leads to its card if it is a GPU's; what it adds, and what it cannot do."""
+    name, limits = f"<code>{rung.name}</code>", limits_of(rung)
+    if rung.device == "gpu":
+        name = f'<a class="reference internal" href="gallery.html#{rung.card}">{name}</a>'
+    said = f"{escape(rung.adds)}{f'. Limits: {escape(limits)}' if limits else ''}"
+    return f"<li>{name}{' (public)' if rung.public else ''}: {CODE.sub(r'<code>\1</code>', said)}</li>"
 
 
 def limits_of(rung):
