@@ -331,7 +331,8 @@ def row(rung):
     if rung.device == "gpu":
         name = f'<a class="reference internal" href="gallery.html#{rung.card}">{name}</a>'
     said = f"{escape(rung.adds)}{f'. Limits: {escape(limits)}' if limits else ''}"
-    return f"<li>{name}{' (public)' if rung.public else ''}: {CODE.sub(r'<code>\1</code>', said)}</li>"
+    said = CODE.sub(r"<code>\1</code>", said)
+    return f"<li>{name}{' (public)' if rung.public else ''}: {said}</li>"
 
 
 def limits_of(rung):
