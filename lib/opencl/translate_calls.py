@@ -13,7 +13,7 @@ from simt.source.names import DeviceName
 from simt.source.operators import written_out
 from simt.source.tree import tree_of
 
-from .translate_values import ATOM, LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, literal, number
+from .translate_values import LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, exactly, literal, number
 
 _PLACES = {
     "threadIdx": ("get_local_id", 1023, False), "blockIdx": ("get_group_id", LARGEST, True),
@@ -114,7 +114,7 @@ class Calls:
             )  # fmt: skip
         of = self.expression(node.func.value)
         if isinstance(of, Value) and node.func.attr == "bit_count":
-            return replace(of, text=f"popcount({of.text})", binds=ATOM)
+            return number(f"popcount({exactly(of, of.type).text})", of.type, 0, 64, uniform=of.uniform)
         if isinstance(of, ArrayValue) and node.func.attr == "reshape" and of.strides is None:
             given = [self.expression(a) for a in node.args]
             shape = [v for g in given for v in (g.items if isinstance(g, Several) else (g,))]
@@ -216,20 +216,11 @@ class Calls:
                 a, b = converted(found, kind), converted(value, kind)
                 found = number(f"f{name}({a.text}, {b.text})", kind, uniform=uniform)
                 continue
-            same = found.in_c == value.in_c
-            a, b = (found, value) if same else (self._exactly(v, kind) for v in (found, value))
+            same = found.in_c == value.in_c and not isinstance(found.in_c, types.Boolean)
+            a, b = (found, value) if same else (exactly(v, kind) for v in (found, value))
             made = a.in_c if same and a.in_c != kind else None
             found = number(f"{name}({a.text}, {b.text})", kind, low, high, uniform=uniform, made=made)
         return found
-
-    @staticmethod
-    def _exactly(value, kind):
-        """In the very C type: OpenCL's min has one meaning for each type."""
-        if value.constant is not None and value.text.isidentifier():
-            return Value(f"({NAMES[kind]}){value.text}", kind, value.low, value.high, binds=UNARY)
-        if value.constant is not None and kind == types.int64:
-            return Value(f"{value.low}L", kind, value.low, value.high)
-        return converted(value, kind)
 
     def _two_results(self, name, value, result):
         kind, second = result

@@ -20,6 +20,7 @@ from .translate_values import (
     Several,
     Value,
     converted,
+    exactly,
     in_parentheses,
     literal,
     number,
@@ -144,10 +145,14 @@ class Choices:
             return self.refuse(node, "one of two arrays, chosen as a value: choose an index instead")
         kind = self.unified(node, a, b)
         a, b = converted(a, kind), converted(b, kind)
+        made = a.in_c if a.in_c == b.in_c else kind
+        if made == kind and kind not in (a.in_c, b.in_c):
+            a = exactly(a, kind)
         low, high = min(a.low, b.low), max(a.high, b.high)
         text = f"{in_parentheses(test, CHOICE + 1)} ? {in_parentheses(a, CHOICE + 1)} : {in_parentheses(b, CHOICE)}"
         uniform = test.uniform and a.uniform and b.uniform
-        return number(text, kind, low, high, uniform=uniform, binds=CHOICE)
+        made = None if made == kind else made
+        return number(text, kind, low, high, uniform=uniform, binds=CHOICE, made=made)
 
     def unified(self, node, a, b):
         kind = a.type if a.type == b.type else numbers.unify(a.type, b.type)

@@ -17,6 +17,7 @@ from .translate_values import (
     BIT_AND,
     BIT_OR,
     BIT_XOR,
+    LARGEST,
     NAMES,
     PRODUCT,
     SHIFT,
@@ -26,7 +27,10 @@ from .translate_values import (
     Value,
     bounds,
     converted,
+    exactly,
     in_parentheses,
+    joins,
+    keeps,
     literal,
     number,
 )
@@ -172,18 +176,14 @@ class Expressions:
                 if wider and other[0].constant is None:
                     return left, right
             return tuple(converted(v, result) for v in (left, right))
-        wide = result.bitwidth
         if left.constant is not None and right.constant is not None:
             left = Value(f"({NAMES[result]}){in_parentheses(left, UNARY)}", result, left.low, left.high, binds=UNARY)
         same = [v.in_c == result for v in (left, right)]
         if all(same):
             return left, right
         if any(same):
-            return tuple(
-                v if s or (isinstance(v.in_c, types.Integer | types.Boolean) and _bits(v.in_c) <= wide) else
-                converted(v, result) for v, s in zip((left, right), same, strict=True)
-            )  # fmt: skip
-        return converted(left, result), right if _bits(right.in_c) <= wide else converted(right, result)
+            return tuple(v if joins(v, result) else exactly(v, result) for v in (left, right))
+        return exactly(left, result), right if joins(right, result) else exactly(right, result)
 
     @staticmethod
     def _interval(sign, a, b):
@@ -211,6 +211,7 @@ class Expressions:
         if isinstance(result, types.Float):
             a, b = converted(left, result), converted(right, result)
             return number(f"{name}_{NAMES[result]}({a.text}, {b.text})", result, uniform=uniform)
+        left, right = (v if keeps(v, result) else converted(v, result) for v in (left, right))
         low = high = None
         if right.low > 0:
             ends = [left.low // d for d in (right.low, right.high)] + [left.high // d for d in (right.low, right.high)]
@@ -256,7 +257,9 @@ class Expressions:
             low, high = 0, left.high << right.high
         if 0 <= right.low and right.high < 64:
             a = converted(left, result)
-            return self._infix(None, sign, SHIFT, [a, right], result, low, high)
+            if a.made is None or right.high >= 32 or high is None or high > LARGEST:
+                return self._infix(None, sign, SHIFT, [exactly(left, result), right], result, low, high)
+            return replace(self._infix(None, sign, SHIFT, [a, right], result, low, high), made=a.made)
         name = "shift_left" if sign == "<<" else "shift_right"
         text = f"{name}_{NAMES[result]}({left.text}, {right.text})"
         return number(text, result, low, high, uniform=left.uniform and right.uniform)
@@ -284,10 +287,6 @@ class Expressions:
             text = f"({NAMES[own]})({text})"
         made = None if isinstance(result, types.Float) or own == result else own
         return number(text, result, low, high, uniform=value.uniform, binds=UNARY, made=made)
-
-
-def _bits(kind):
-    return 8 if isinstance(kind, types.Boolean) else kind.bitwidth
 
 
 def _small(a, b, low, high):

@@ -147,9 +147,9 @@ def in_parentheses(value, binds):
 def converted(value, kind, implicit=False):
     """A value in the C type of ``kind``. implicit: where C converts by itself, as in an assignment."""
     have, want = value.in_c, kind
-    same_number = replace(value, type=kind, made=None) if _keeps(value, kind) else number("", kind)
+    same_number = replace(value, type=kind, made=None) if keeps(value, kind) else number("", kind)
     result = replace(same_number, uniform=value.uniform, constant=None)
-    if value.constant is not None and not isinstance(kind, types.Boolean) and _keeps(value, kind):
+    if value.constant is not None and not isinstance(kind, types.Boolean) and keeps(value, kind):
         if isinstance(kind, types.Float) or value.is_whole:
             made = replace(literal(value.constant, kind), uniform=value.uniform)
             if isinstance(kind, types.Float) and made.in_c != kind and not implicit:  # NAN is a float
@@ -171,7 +171,27 @@ def converted(value, kind, implicit=False):
     return replace(result, text=f"({NAMES[want]}){text}", binds=UNARY)
 
 
-def _keeps(value, kind):
+def exactly(value, kind):
+    """In the very C type. (What is only ``converted`` may be an int in C that stands for a long: a small constant.)"""
+    named = value.constant is not None and value.text.isidentifier()
+    found = replace(value, type=kind, made=value.in_c) if named and keeps(value, kind) else converted(value, kind)
+    if found.in_c == kind:
+        return found
+    if kind == types.int64 and found.constant is not None and not named:
+        return replace(found, text=f"{found.low}L", made=None, constant=None)
+    text = f"({NAMES[kind]}){in_parentheses(found, UNARY)}"
+    return replace(found, text=text, made=None, constant=None, binds=UNARY)
+
+
+def joins(value, kind):
+    """Whether C computes in ``kind`` what this number and one of that type are operands of."""
+    have = value.in_c
+    if isinstance(have, types.Boolean) or have.bitwidth < kind.bitwidth or have == kind:
+        return True
+    return have.bitwidth == kind.bitwidth and not kind.signed
+
+
+def keeps(value, kind):
     """Whether a conversion leaves the number as it is, as far as the interval tells."""
     if isinstance(kind, types.Boolean):
         return isinstance(value.type, types.Boolean)

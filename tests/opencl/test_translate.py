@@ -134,6 +134,34 @@ def test_narrow_types_and_mixtures():
     same(narrow_kernel, 2, 32, x, y, z, np.zeros((12, 64), np.int64))
 
 
+@cuda.jit
+def extremes_kernel(bytes_, ints, longs, words, huge, n, u, out):
+    """What C would compute in another type than Python: min and max, which C has for each type, find no function."""
+    t = cuda.grid(1)
+    out[0, t] = max(0, ints[t] - n + t % n)  # t % n is a ulong in C, the sum is not
+    out[1, t] = max(t + huge[t], cuda.blockIdx.x)
+    out[2, t] = min(MINUS + u, longs[t])  # -3 + 1u is 4294967294 in C
+    out[3, t] = min(bytes_[t], np.int8(7)) + max(bytes_[t], NARROW)
+    out[4, t] = min(1 if bytes_[t] else 0, max(longs[t], cuda.blockDim.x))
+    out[5, t] = max(words[t], np.uint32(3)) + max(ints[t] < 3, longs[t] < 5)
+    out[6, t] = (longs[t] - n + t % n) < 0
+    out[7, t] = (2000000000 if n else 1) + (2000000000 if u else 1)
+    out[8, t] = (1 << t) + (MINUS >> t)
+    out[9, t] = abs(min(ints[t], MINUS)) + abs(bytes_[t])
+    out[10, t] = 1 + (2147483647 if longs[t] else n)
+    out[11, t] = max(ints[t], n, u, longs[t]) + min(n, 5)
+
+
+MINUS, NARROW = -3, np.int8(-2)
+
+
+@runs
+def test_smaller_and_larger_of_any_two_types():
+    columns = [RNG.integers(-9, 9, 64).astype(kind) for kind in (np.int8, np.int32, np.int64)]
+    columns += [RNG.integers(0, 9, 64).astype(kind) for kind in (np.uint32, np.uint64)]
+    same(extremes_kernel, 2, 32, *columns, 5, np.uint32(1), np.zeros((12, 64), np.int64))
+
+
 # ---- loops and indices -----------------------------------------------------------------------------------------------
 
 
