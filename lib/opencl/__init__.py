@@ -11,7 +11,7 @@ host.py         device, context, queue, program, kernel, buffer, image, event: a
 kernels/        the kernels, OpenCL C: add.cl, sum.cl, transpose.cl, matmul.cl, ... (`real` is float or double)
 launches.py     the host's part of each kernel, for arrays on the device
 operations.py   operations of dlkernels' table, for NumPy arrays
-digits.py       a network that learns to read digits, all of it on the device
+digits.py       networks that learn to read digits, all of it on the device
 oclgrind.py     a kernel under Oclgrind, which finds races, wrong indices, and barriers that not all reach
 install.py      `make opencl`: what the system's packages have
 

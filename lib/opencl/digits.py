@@ -1,6 +1,6 @@
-"""A network that learns to read digits, all of it on the device: two linear layers, ReLU, cross-entropy, SGD.
+"""Networks that learn to read digits, all of it on the device: linear layers, a convolution, cross-entropy, SGD.
 
-    network = Network([64, 64, 10])
+    network = Network([64, 64, 10])           # or Convolutional(8): convolution, ReLU, pooling, a linear layer
     losses = network.fit(x, y, epochs=20)
     (network.predict(test_x) == test_y).mean()
 
@@ -11,6 +11,8 @@ in an epoch.
 import itertools
 
 import numpy as np
+
+from dlkernels.convolution.geometry import convolution
 
 from . import launches
 from .host import device
@@ -23,13 +25,18 @@ class Network:
     """
 
     def __init__(self, sizes, seed=0):
-        random, pairs = np.random.default_rng(seed), list(itertools.pairwise(sizes))
+        pairs = list(itertools.pairwise(sizes))
         if not pairs:
             raise ValueError(f"sizes is {sizes!r}; expected at least two: of the input, and of each layer.")
+        self._begin([(outs, ins) for ins, outs in pairs], seed)
+
+    def _begin(self, shapes, seed):
+        """A weight of each shape, and its bias."""
+        random = np.random.default_rng(seed)
         self.parameters = [
-            device().array(random.uniform(-1, 1, shape).astype(np.float32) / np.float32(np.sqrt(ins)))
-            for ins, outs in pairs
-            for shape in ((outs, ins), (outs,))
+            device().array(random.uniform(-1, 1, shape).astype(np.float32) / np.float32(np.sqrt(np.prod(weight[1:]))))
+            for weight in shapes
+            for shape in (weight, weight[:1])
         ]
         self.buffers = [device().array(np.zeros(one.shape, np.float32)) for one in self.parameters]
         self.fresh = True
@@ -86,3 +93,32 @@ class Network:
         """The class of each row of a NumPy array."""
         x = np.asarray(x, np.float32).reshape(len(x), -1)
         return self.forward(device().array(x))[-1].get().argmax(axis=1)
+
+
+class Convolutional(Network):
+    """A 3 x 3 convolution of one channel with zeros around, ReLU, the largest of 2 x 2 pixels, a linear layer.
+
+    channels: of the convolution. side: of the pictures, even. classes: of the result.
+    """
+
+    def __init__(self, channels, side=8, classes=10, seed=0):
+        self.side, (self.geometry, _) = side, convolution((side, side), (3, 3), padding=1)
+        self._begin([(channels, 1, 3, 3), (classes, channels * (side // 2) ** 2)], seed)
+
+    def forward(self, x):
+        """The pictures (n, 1, side, side), what comes out of convolution and ReLU, what of pooling, and the logits."""
+        (taps, bias), (weight, offset) = self.layers()
+        x = x.reshape(len(x), 1, self.side, self.side)
+        found = launches.activation(launches.conv2d(x, taps, bias, self.geometry, x.shape[2:]), "relu")
+        pooled = launches.max_pool(found, 2)
+        return x, found, pooled, launches.linear(pooled.reshape(len(x), -1), weight, offset)
+
+    def gradients(self, x, target):
+        x, found, pooled, logits = self.forward(x)
+        losses = launches.cross_entropy(logits, target)
+        arriving = launches.cross_entropy_backward(self.one, logits, target, scale=1 / len(x))
+        (taps, _), (weight, _) = self.layers()
+        of_pooled, *of_linear = launches.linear_backward(arriving, pooled.reshape(len(x), -1), weight)
+        of_found = launches.max_pool_backward(of_pooled.reshape(pooled.shape), found, 2)
+        of_sums = launches.activation_backward(of_found, found, "relu")
+        return losses, [*launches.conv2d_backward(of_sums, x, taps, self.geometry), *of_linear]

@@ -4,6 +4,8 @@ Shapes as the kernels' files say them; arrays are contiguous and of one dtype, f
 queue is in order. operations.py checks arguments as a user gives them, and brings arrays there and back.
 """
 
+import math
+
 import numpy as np
 
 from .host import device
@@ -125,13 +127,9 @@ GEOMETRY = np.dtype([
 def conv2d(x, weight, bias, g, sizes, kernel="conv2d_implicit"):
     """x (batch, channels, height, width), weight (outs, ins, ky, kx), bias or None; g: a geometry of dlkernels'
     convolutions; sizes: of the result's pictures. kernel: a name in CONV2D."""
-    (batch, _, height, width), (outs, ins, *_), (rows, columns) = x.shape, weight.shape, sizes
+    (batch, outs), (rows, columns) = (len(x), len(weight)), sizes
     out, each = device().empty((batch, outs, *sizes), x.dtype), outs // g.groups
-    values = {name: getattr(g, name) for name in GEOMETRY.names if hasattr(g, name)} | {
-        "batch": batch, "ins": ins, "outs": each, "height": height, "width": width, "rows": rows, "columns": columns,
-        "biased": bias is not None,
-    }  # fmt: skip
-    struct = np.array([tuple(values[name] for name in GEOMETRY.names)], GEOMETRY)[0]
+    struct = _struct(x, weight, bias, g, sizes)
     if kernel == "conv2d_direct":
         work_items = up(columns, TILE), up(rows, TILE), batch * outs
     else:
@@ -139,6 +137,44 @@ def conv2d(x, weight, bias, g, sizes, kernel="conv2d_implicit"):
     run = getattr(program(x.dtype, "convolution.cl"), kernel)
     run(work_items, (TILE, TILE, 1), x, weight, weight if bias is None else bias, out, struct)
     return out
+
+
+def _struct(x, weight, bias, g, sizes):
+    (batch, _, height, width), (outs, ins, *_), (rows, columns) = x.shape, weight.shape, sizes
+    values = {name: getattr(g, name) for name in GEOMETRY.names if hasattr(g, name)} | {
+        "batch": batch, "ins": ins, "outs": outs // g.groups, "height": height, "width": width, "rows": rows,
+        "columns": columns, "biased": bias is not None,
+    }  # fmt: skip
+    return np.array([tuple(values[name] for name in GEOMETRY.names)], GEOMETRY)[0]
+
+
+def conv2d_backward(grad, x, weight, g):
+    """(gradient of weight, of bias) of a convolution, given the one of its result (batch, outs, rows, columns)."""
+    (batch, outs, *sizes), out = grad.shape, device().empty(weight.shape, x.dtype)
+    kernel = program(x.dtype, "rows.cl", "convolution.cl", "convolution_backward.cl").conv2d_weight_gradient
+    _on_rows(kernel, weight.size, x.dtype, grad, x, out, _struct(x, weight, None, g, sizes))
+    return out, sum_rows(transpose(grad.reshape(1, batch, -1)).reshape(outs, -1))
+
+
+def max_pool(x, size):
+    """The largest of each size x size window of (..., height, width), windows side by side."""
+    *planes, height, width = x.shape
+    out = device().empty((*planes, height // size, width // size), x.dtype)
+    _on_pictures("max_pool", out, x, out, height, width, *out.shape[-2:], size)
+    return out
+
+
+def max_pool_backward(grad, x, size):
+    """The gradient of x, given the one of max_pool(x, size)."""
+    out = device().empty(x.shape, x.dtype)
+    _on_pictures("max_pool_backward", out, grad, x, out, *x.shape[-2:], *grad.shape[-2:], size)
+    return out
+
+
+def _on_pictures(kernel, out, *arguments):
+    *planes, rows, columns = out.shape
+    work_items = up(columns, TILE), up(rows, TILE), math.prod(planes)
+    getattr(program(out.dtype, "pool.cl"), kernel)(work_items, (TILE, TILE, 1), *arguments)
 
 
 def lstm(of_x, weight, bias, lengths, h, c, backward=False, sequence=True):

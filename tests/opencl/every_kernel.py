@@ -30,7 +30,8 @@ def main():
             for one, other in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4, err_msg=name)
     random = np.random.default_rng(1)
-    digits.Network([5, 7, 3]).fit(random.standard_normal((9, 5)), random.integers(0, 3, 9), epochs=1, batch=6)
+    for network, inputs in ((digits.Network([5, 7, 3]), 5), (digits.Convolutional(3, side=6, classes=3), 36)):
+        network.fit(random.standard_normal((9, inputs)), random.integers(0, 3, 9), epochs=1, batch=6)
     kernels = {kernel for program in launches.device().programs.values() for kernel in program.kernels}
     Path(sys.argv[1]).write_text(" ".join(sorted(kernels)))
 
