@@ -94,7 +94,10 @@ def places():
                 ladders.setdefault(name, []).append((page, anchor))
             for name in known.intersection(NAMED.findall(text)):
                 named.setdefault(name, [(page, anchor)])
-    given = {name: [(f"chapters/{page}", anchor)] for name, (page, anchor) in ((name, place.split("#")) for name, place in data()["operations"].items())}
+    given = {
+        name: [(f"chapters/{page}", anchor)]
+        for name, (page, anchor) in ((name, place.split("#")) for name, place in data()["operations"].items())
+    }
     taught = named | ladders | given
     for name in sorted(known):
         for page, anchor in taught.get(name) or taught.get(re.sub(r"_(backward|with)(_\w+)?$", "", name), ()):
@@ -128,7 +131,7 @@ def written(term):
         *(f"{word} : {CHINESE}" for word in term["chinese"]),
         f"  {term['says']}",
         "",
-        "  " + " · ".join([*elsewhere, f"→ {place}"]),
+        "  " + " · ".join([*elsewhere, f"in {place}"]),
         "",
     ]
 

@@ -7,9 +7,15 @@
   const root = document.documentElement.dataset.content_root || "./";
   const plain = (word) => word.toLowerCase().replace(/\s+/g, " ").replace(/’/g, "'");
 
-  function pattern(form) { // at the start of a sentence it is written large
-    const text = form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s+").replace(/'/g, "['’]");
-    return /[a-z]/.test(text[0]) ? `[${text[0]}${text[0].toUpperCase()}]${text.slice(1)}` : text;
+  function pattern(forms) { // by first letters, which is faster; at the start of a sentence they are written large
+    const groups = new Map();
+    for (const form of [...forms].sort((a, b) => b.length - a.length)) {
+      const rest = form.slice(1).replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s+").replace(/'/g, "['’]");
+      const first = /[a-z]/.test(form[0]) ? `[${form[0]}${form[0].toUpperCase()}]` : form[0];
+      groups.set(first, [...(groups.get(first) || []), rest]);
+    }
+    const all = [...groups].map(([first, rests]) => `${first}(?:${rests.join("|")})`).join("|");
+    return new RegExp(`(?<![\\w-])(${all})(?:s|es)?(?![\\w-])`, "g");
   }
 
   function textOf(article) { // what stands in a closed box comes last: a term is marked where it is seen
@@ -23,8 +29,7 @@
 
   function mark(article, terms) {
     const left = new Map(terms.flatMap((term) => term.forms.map((form) => [plain(form), term])));
-    const forms = terms.flatMap((term) => term.forms).sort((a, b) => b.length - a.length);
-    const search = new RegExp(`(?<![\\w-])(${forms.map(pattern).join("|")})(?:s|es)?(?![\\w-])`, "g");
+    const search = pattern(terms.flatMap((term) => term.forms));
     const marked = new Map();
     for (const node of textOf(article)) {
       const found = [];
@@ -79,6 +84,7 @@
     let shown = null, timer = 0;
 
     function place() {
+      card.style.left = "0"; // its width is that of the window, not of what is right of it
       const at = shown.getClientRects()[0], { width, height } = card.getBoundingClientRect();
       if (at.bottom < 0 || at.top > innerHeight) return hide();
       const below = at.bottom + 4, above = at.top - height - 4;
