@@ -24,8 +24,9 @@ def forms(term):
 
 
 def found_in(term, text):
-    text = " ".join(re.sub(r"[*`]", "", text).split())
-    return any(re.search(rf"(?<!\w){re.escape(form)}(?:s|es)?(?!\w)", text, re.IGNORECASE) for form in forms(term))
+    text = " ".join(re.sub(r"[*`]", "", text).lower().split())
+    stand = (form.lower() for form in forms(term) if form.lower() in text)
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?:s|es)?(?!\w)", text) for form in stand)
 
 
 def code(term, language):
