@@ -14,6 +14,7 @@ pictures.py    a cache, threads that wait        install_cell.py  the first cell
 extraction.py  what an answer is made of         plain_extraction.py  the same for plain Python
 vocabulary.py  the words of kernels              trees.py    syntax trees, written again
 plain_python.py what thread code may contain     outcome.py  Outcome and Failure
+catalogue.py   all tasks in a list
 own.py         whose numbers a prediction has    variants/   the same questions with other numbers
 first.py       what exercises/try.ipynb checks
 """
