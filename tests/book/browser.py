@@ -187,6 +187,10 @@ class Page:
         with open(path, "wb") as file:
             file.write(base64.b64decode(answer["data"]))
 
+    def pdf(self, **options):
+        """The page as it is printed, as bytes; options of Page.printToPDF."""
+        return base64.b64decode(self.browser.call("Page.printToPDF", self.browser.session, **options)["data"])
+
     def _events(self, method):
         return [event["params"] for event in self.browser.events if event.get("method") == method]
 
