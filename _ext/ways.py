@@ -30,7 +30,7 @@ NEEDS = re.compile(r"\*\*Needs:\*\*(.*?)(?=\n\n|\n`{3}|\n:{3}|\Z)", re.S)
 LINK = re.compile(r"\[([^\]]*)\]\((\w+)\.md(?:#[^)]*)?\)")
 NUMBERED = re.compile(r"(\d\d)_")
 
-WIDTH, COLUMN, ROW, BOX = 480, 56, 50, (44, 26)  # of the map
+WIDTH, LEFT, COLUMN, ROW, BOX = 480, 58, 52, 58, (42, 26)  # of the map
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def places(pages):
         if page.chapter:
             rows[page.chapter].append(page.file)
     return {
-        file: (COLUMN * (column + 0.5) + 8, ROW * (row + 0.5) + 4)
+        file: (LEFT + COLUMN * (column + 0.5), ROW * (row + 0.5) + 8)
         for row, files in enumerate(rows.values())
         for column, file in enumerate(files)
     }
@@ -148,6 +148,11 @@ def line(start, end):
             return f"M{x0 + side:g} {y0:g}L{x1 - side:g} {y1:g}"
         bend = y0 - BOX[1] / 2 - 9
         return f"M{x0:g} {y0 - BOX[1] / 2:g}C{x0:g} {bend:g} {x1:g} {bend:g} {x1:g} {y1 - BOX[1] / 2:g}"
+    rows = abs(y1 - y0) / ROW
+    if x0 == x1 and rows > 1:  # round the boxes between them
+        side = x0 - BOX[0] / 2
+        bend = side - (12 + 5 * rows if x0 < LEFT + COLUMN else 14)
+        return f"M{side:g} {y0:g}C{bend:g} {y0:g} {bend:g} {y1:g} {side:g} {y1:g}"
     half = BOX[1] / 2 if y1 > y0 else -BOX[1] / 2
     middle = (y0 + y1) / 2
     return f"M{x0:g} {y0 + half:g}C{x0:g} {middle:g} {x1:g} {middle:g} {x1:g} {y1 - half:g}"
@@ -158,9 +163,14 @@ def drawing(pages):
     at = places(pages)
     height = max(y for _, y in at.values()) + ROW / 2 + 4
     lines = "".join(
-        f'<path d="{line(at[need], at[file])}" data-from="{need}" data-to="{file}"{"" if whole else " class=partly"}/>'
+        f'<path d="{line(at[need], at[file])}" data-from="{need}" data-to="{file}" class="{"whole" if whole else "partly"}"/>'
         for need, file, whole in edges(pages)
         if need in at and file in at
+    )
+    names = "".join(
+        f'<text class="name" x="{x - BOX[0] / 2:g}" y="{y - BOX[1] / 2 - 5:g}">{escape(pages[file].name)}</text>'
+        for file, (x, y) in at.items()
+        if "." not in pages[file].number
     )
     boxes = "".join(box(pages[file], x, y) for file, (x, y) in at.items())
     options = "".join(f'<option value="{file}">{escape(pages[file].title)}</option>' for file in at)
@@ -168,7 +178,7 @@ def drawing(pages):
 <svg class="figure" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" role="group" aria-labelledby="book-map-title">
 <title id="book-map-title">Which page needs which: a row for each chapter, a box for each page, a line from each page down to those
 that need it</title>
-<g class="lines" aria-hidden="true">{lines}</g>{boxes}</svg>
+<g aria-hidden="true">{lines}{names}</g>{boxes}</svg>
 <div data-controls hidden><label>What must I read before <select data-goal><option value="">(choose a page)</option>{options}</select></label>
 <div data-answer role="status"></div></div>
 <figcaption>A row for each chapter, a box for each page. A line leads from a page down to one that needs it; a dashed one, to a page that

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 from built import ROOT, pages
@@ -75,6 +76,8 @@ def test_no_page_needs_itself():
 def test_the_map_has_each_page_and_each_line_once():
     svg = ways.drawing(BOOK)
     numbered = [file for file, page in BOOK.items() if page.chapter]
+    parsed = ElementTree.fromstring(svg[svg.index("<svg") : svg.index("</svg>") + len("</svg>")])
+    assert len(parsed.findall("g/path")) == svg.count("<path")
     assert re.findall(r'<a href="(\w+)\.html" data-page="\1"', svg) == numbered
     drawn = re.findall(r'data-from="(\w+)" data-to="(\w+)"', svg)
     assert len(drawn) == len(set(drawn)) > len(numbered)
