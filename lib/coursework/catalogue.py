@@ -94,7 +94,7 @@ def _said(name):
         if module
         else "A kind that one task has for itself; its statement says how it is checked."
     )
-    return " ".join(said.replace("``", "`").split())
+    return " ".join(said.replace("`", "").split())
 
 
 def _sheet(path, folder):
