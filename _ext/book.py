@@ -58,8 +58,18 @@ def offer_notebook(app, pagename, templatename, context, doctree):
     target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(app.env.doc2path(pagename)).parent
-    nbformat.write(plain_notebook(nbformat.read(executed, as_version=4), folder), target)
+    notebook = plain_notebook(nbformat.read(executed, as_version=4), folder)
+    with_library(notebook, app.config.html_theme_options)
+    nbformat.write(notebook, target)
     context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def with_library(notebook, options):
+    """Where a page can be opened elsewhere, its notebook begins as an exercise does: it installs what is missing."""
+    if any(url for name, url in options.get("launch_buttons", {}).items() if name.endswith("_url")):
+        from coursework import build
+
+        build.with_install(notebook, "page", f"git+{options['repository_url']}", build.version(ROOT))
 
 
 def without_barriers(app, pagename, templatename, context, doctree):
