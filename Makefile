@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help try read html conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
+.PHONY: help try read html pdf conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ html: $(READY) _build/.sources  ## build the book into _build/html
 
 conf: $(READY)  ## make conf.py, for sphinx-build, from _config.yml
 	@$(PY) _ext/sphinx_conf.py
+
+pdf: html  ## print the whole book into one file, _build/book.pdf (Chromium prints it)
+	@$(PY) tests/book/print_book.py
 
 pictures: $(READY)  ## take the pictures of the README from the built book again
 	@$(PY) tests/book/screenshots.py
