@@ -85,16 +85,16 @@ def join(chosen, front, printed):
     writer.append(io.BytesIO(front), import_outline=False)
     before = len(writer.pages)
     for caption, names in chosen:
-        part = writer.add_outline_item(caption, page_number=len(writer.pages)) if caption else None
+        part = writer.add_outline_item(title=caption, page_number=len(writer.pages)) if caption else None
         for name in names:
             at = len(writer.pages)
             readers[name] = reader = PdfReader(io.BytesIO(printed[name]))
             writer.append(io.BytesIO(printed[name]), import_outline=False)
             places[urlsplit(address(name)).path] = at, reader
-            item = writer.add_outline_item(title(name), page_number=at, parent=part)
+            item = writer.add_outline_item(title=title(name), page_number=at, parent=part)
             for heading in _headings(reader.outline):
                 writer.add_outline_item(
-                    heading.title, page_number=at + reader.get_destination_page_number(heading), parent=item
+                    title=heading.title, page_number=at + reader.get_destination_page_number(heading), parent=item
                 )
     own = None
     for index, page in enumerate(writer.pages):
