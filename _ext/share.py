@@ -9,7 +9,7 @@ notebook, and a chapter is Markdown: publishing puts the notebooks made of pages
 
 import re
 import shutil
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from book import offer_notebook
@@ -46,7 +46,7 @@ def describe(app, pagename, templatename, context, doctree):
     if doctree is None:
         return
     said = description(app.env.metadata[pagename], doctree)
-    title = re.sub(r"<[^>]*>", "", context["title"])
+    title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
     book, base = app.config.html_title, app.config.html_baseurl
     tags = {"og:title": title, "og:type": "article", "og:site_name": book, "og:description": said}
     if base:
