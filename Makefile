@@ -24,7 +24,7 @@ PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help try read html pdf conf pictures work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
+.PHONY: help try read html pdf conf pictures slides syllabus work check progress grade export feedback release exercises test nightly quick affected faults lint bench records gpu gpu-record opencl lock fuzz clean
 
 help:  ## list what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,20 @@ pdf: html  ## print the whole book into one file, _build/book.pdf (Chromium prin
 
 pictures: $(READY)  ## take the pictures of the README from the built book again
 	@$(PY) tests/book/screenshots.py
+
+slides: $(READY) build/reveal  ## slides of each chapter, from the built book, into _build/html/slides [PAGES="08_matmul 11_softmax"]
+	@test -e _build/html/index.html || $(MAKE) html
+	@$(PY) _ext/slides.py $(PAGES)
+
+# reveal.js comes in the wheel of sphinx-revealjs, from which nothing else is taken.
+build/reveal: | $(READY)
+	@rm -rf $@
+	@.venv/bin/uv pip install -q -p $(PY) --no-deps --target $@ sphinx-revealjs==3.2.1 2>/dev/null || \
+		$(PY) -m pip install -q --disable-pip-version-check --no-deps --target $@ sphinx-revealjs==3.2.1
+	@touch $@
+
+syllabus: $(READY)  ## a course's weeks, points and due dates from docs/syllabus.toml into build/syllabus [START=2027-03-01 FILE=my.toml]
+	@$(PY) -m coursework.syllabus $(or $(FILE),docs/syllabus.toml) $(if $(START),--start $(START))
 
 # JupyterLab would ask whether it may fetch news, and look for updates: nothing of this needs a network. Its folder is the whole
 # course, so that links into the book open, as text that is set.

@@ -1,7 +1,7 @@
 """`make slides`: a deck of slides for each page of the built book, `_build/html/slides/08_matmul.html`.
 
 No slide is written by hand. A page's head gives the title and what one can do after it; each section gives, in its order, its
-questions, figures, formulas, ladders, claims, the code of one listing, and of its prose the sentences with something in bold. All
+questions, figures, formulas, ladders, claims, its first listing of the library or else its first cell, and of its prose the sentences with something in bold. All
 of its prose stands in the speaker's notes (key S). Exercises and further reading are left out.
 
 The show itself is reveal.js, from the wheel sphinx-revealjs (build/reveal): nothing comes from a network when slides are shown.
@@ -38,6 +38,7 @@ class Slide:
     heading: str
     body: str = ""
     points: list = field(default_factory=list)
+    question: str = ""
     notes: str = ""
 
 
@@ -47,10 +48,21 @@ class Slide:
 def slides(html):
     """The slides of a page, given as the HTML of the built book."""
     page = BeautifulSoup(html, "html.parser")
-    for useless in page.select("a.headerlink, form, .predict-verdict, button, details.above-input, .cell_input"):
+    for form in page.select("form.predict-form"):
+        form.replace_with(answers(page, form))
+    for useless in page.select("a.headerlink, .predict-verdict, button, details.above-input"):
         useless.extract()
     top = page.select_one("article section")
     return [slide for section in [top, *top.find_all("section")] for slide in of_section(section, section is top)]
+
+
+def answers(page, form):
+    """What may be chosen, or the unit, in place of the form that asks."""
+    choices = [label.get_text(strip=True) for label in form.select("fieldset label")]
+    unit = form.find("span")
+    words = page.new_tag("p")
+    words.string = " | ".join(choices) or (unit.get_text(strip=True) if unit else "")
+    return words
 
 
 def of_section(section, first):
@@ -59,6 +71,7 @@ def of_section(section, first):
     if heading is None or heading.get_text().strip() in LEFT_OUT:
         return []
     name, made, points, listed = heading.decode_contents().strip(), [], [], False
+    listings = any(follows_place(one) for one in section.find_all("div", "highlight-python", recursive=False))
     if first:
         goals = section.select_one("div.admonition.tip")
         made.append(Slide("title", name, content_of(goals)))
@@ -72,19 +85,31 @@ def of_section(section, first):
         if kind == "list":
             points += [item.decode_contents().strip() for item in node.find_all("li", recursive=False)]
             continue
-        if kind == "code" and (listed or too_long(node)):
+        if kind == "code" and (listed or too_long(node) or (listings and "cell_input" in node["class"])):
             continue
-        if kind == "predict" and points:
-            made.append(Slide("points", name, points=points))
-            points = []
+        if kind == "predict":
+            made, points = asked(made, points, name, content_of(node))
+            continue
         listed = listed or kind == "code"
         for part in shown(kind, node):
             made.append(Slide(kind, name, part, points))
             points = []
-    if points or not made:
+    if points and made and made[-1].kind not in ("title", "points", "predict") and not made[-1].points:
+        made[-1].points = points
+    elif points or not made:
         made.append(Slide("points", name, points=points or first_sentence(section)))
     made[0].notes = "\n".join(prose)
     return made
+
+
+def asked(made, points, name, question):
+    """The slides with a question: beside the code or figure before it, or on a slide of its own."""
+    if made and not points and made[-1].kind in ("code", "figure", "formula") and not made[-1].points:
+        made[-1].kind, made[-1].question = "predict", question
+        return made, []
+    if points:
+        made = [*made, Slide("points", name, points=points)]
+    return [*made, Slide("predict", name, question=question)], []
 
 
 def blocks(node):
@@ -96,7 +121,7 @@ def blocks(node):
         kind = kind_of(child, classes)
         if kind:
             yield kind, child
-        elif child.name == "div" or "predict-answer" in classes:  # cells, their outputs, answers that are opened
+        elif "cell_input" not in classes and (child.name == "div" or "predict-answer" in classes):  # cells, their outputs, answers that are opened
             yield from blocks(child)
 
 
@@ -111,8 +136,10 @@ def kind_of(node, classes):
         return "ladder" if "rungs" in classes else "table"
     if "math" in classes and node.name == "div":
         return "formula"
-    if "highlight-python" in classes and follows_place(node):
+    if ("cell_input" in classes and "def " in node.get_text()) or ("highlight-python" in classes and follows_place(node)):
         return "code"
+    if "cell_input" in classes:
+        return None
     if node.name in ("ol", "ul"):
         return "list" if isinstance(node.parent, Tag) and node.parent.name == "section" else None
     return "prose" if node.name == "p" or "note" in classes else None
@@ -166,7 +193,7 @@ def shown(kind, node):
         return parts_of(node)
     script = node.find_next_sibling()
     moves = kind == "figure" and script is not None and script.name == "script" and not script.get("src")
-    return [(content_of(node) if kind in ("predict", "claim") else str(node)) + (str(script) if moves else "")]
+    return [(content_of(node) if kind == "claim" else str(node)) + (str(script) if moves else "")]
 
 
 def parts_of(table):
@@ -189,11 +216,11 @@ DECK = """<!doctype html>
 <link rel="stylesheet" href="reveal/dist/reveal.css"><link rel="stylesheet" href="../_static/pygments.css">
 <style>%(style)s</style>
 <script>window.MathJax = {options: {processHtmlClass: "math"}};</script>
-<script defer src="../_static/mathjax/tex-svg.js"></script>
+<script defer src="../_static/mathjax/tex-svg.js"></script><script src="../_static/figures.js"></script>
 </head><body><div class="reveal"><div class="slides">
 %(slides)s
 </div></div>
-<script src="reveal/dist/reveal.js"></script><script src="reveal/plugin/notes/notes.js"></script><script src="../_static/figures.js"></script>
+<script src="reveal/dist/reveal.js"></script><script src="reveal/plugin/notes/notes.js"></script>
 <script>
 Reveal.initialize({width: 1280, height: 720, margin: 0.03, center: false, hash: true, transition: "none", slideNumber: "c/t",
   controls: false, plugins: [RevealNotes]});
@@ -212,11 +239,17 @@ def deck(page, found):
 
 def one_slide(slide):
     level = "h1" if slide.kind == "title" else "h2"
-    points = f"<ul>{''.join(f'<li>{one}</li>' for one in slide.points)}</ul>" if slide.points else ""
-    words = {"predict": "Predict", "claim": "Claim, tested", "title": "After this page you can"}.get(slide.kind, "")
-    body = f'<div class="shown">{f"<p class=label>{words}</p>" if words and slide.body else ""}{slide.body}</div>' if slide.body else ""
+    parts = []
+    if slide.points:
+        parts.append(f"<ul>{''.join(f'<li>{one}</li>' for one in slide.points)}</ul>")
+    if slide.question:
+        parts.append(f'<div class="question"><p class="label">Predict</p>{slide.question}</div>')
+    if slide.body:
+        label = {"claim": "Claim, tested", "title": "After this page you can"}.get(slide.kind, "")
+        parts.append(f'<div class="shown">{f"<p class=label>{label}</p>" if label else ""}{slide.body}</div>')
     notes = f'<aside class="notes">{escape(slide.notes)}</aside>' if slide.notes else ""
-    return f'<section class="{slide.kind}"><{level}>{slide.heading}</{level}><div class="both">{points}{body}</div>{notes}</section>'
+    both = f'<div class="both">{"".join(parts)}</div>'
+    return f'<section class="{slide.kind}"><{level}>{slide.heading}</{level}>{both}{notes}</section>'
 
 
 def relative(html, page):
