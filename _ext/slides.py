@@ -1,8 +1,9 @@
 """`make slides`: a deck of slides for each page of the built book, `_build/html/slides/08_matmul.html`.
 
-No slide is written by hand. A page's head gives the title and what one can do after it; each section gives, in its order, its
-questions, figures, formulas, ladders, claims, its first listing of the library or else its first cell, and of its prose the sentences with something in bold. All
-of its prose stands in the speaker's notes (key S). Exercises and further reading are left out.
+No slide is written by hand. A page's head gives the title and what one can do after it; each section gives, in its
+order, its questions, figures, formulas, ladders, claims, its first listing of the library or else its first cell, and
+of its prose the sentences with something in bold. All of its prose stands in the speaker's notes (key S). Exercises
+and further reading are left out.
 
 The show itself is reveal.js, from the wheel sphinx-revealjs (build/reveal): nothing comes from a network when slides are shown.
 """
@@ -77,7 +78,9 @@ def of_section(section, first):
         made.append(Slide("title", name, content_of(goals)))
         if goals:
             goals.extract()
-    prose = [one.get_text(" ", strip=True) for one in section.find_all(["p", "li"]) if one.find_parent("section") is section]
+    prose = [
+        one.get_text(" ", strip=True) for one in section.find_all(["p", "li"]) if one.find_parent("section") is section
+    ]
     for kind, node in blocks(section):
         if kind == "prose":
             points += told(node)
@@ -121,7 +124,9 @@ def blocks(node):
         kind = kind_of(child, classes)
         if kind:
             yield kind, child
-        elif "cell_input" not in classes and (child.name == "div" or "predict-answer" in classes):  # cells, their outputs, answers that are opened
+        elif "cell_input" not in classes and (
+            child.name == "div" or "predict-answer" in classes
+        ):  # cells, their outputs, answers that are opened
             yield from blocks(child)
 
 
@@ -136,7 +141,9 @@ def kind_of(node, classes):
         return "ladder" if "rungs" in classes else "table"
     if "math" in classes and node.name == "div":
         return "formula"
-    if ("cell_input" in classes and "def " in node.get_text()) or ("highlight-python" in classes and follows_place(node)):
+    if ("cell_input" in classes and "def " in node.get_text()) or (
+        "highlight-python" in classes and follows_place(node)
+    ):
         return "code"
     if "cell_input" in classes:
         return None
@@ -169,7 +176,9 @@ def told(node):
         found, sentence = [*found, sentence], []
     bold = [one for one in found if any(isinstance(part, Tag) and part.name == "strong" for part in one)]
     titled = [one for one in found if "admonition-title" in node.get("class", ()) and one]
-    return ["".join(str(part) if isinstance(part, Tag) else escape(part) for part in one).strip() for one in bold or titled]
+    return [
+        "".join(str(part) if isinstance(part, Tag) else escape(part) for part in one).strip() for one in bold or titled
+    ]
 
 
 def first_sentence(section):
@@ -273,7 +282,8 @@ def index(decks):
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         "<title>Slides</title><body style='font: 18px system-ui, sans-serif; margin: 2rem auto; max-width: 40rem'>"
-        f"<h1>Slides</h1><p>Arrow keys move; S opens the notes, O the overview, F fills the screen.</p><ul>{rows}</ul></body></html>"
+        "<h1>Slides</h1><p>Arrow keys move; S opens the notes, O the overview, F fills the screen.</p>"
+        f"<ul>{rows}</ul></body></html>"
     )
 
 

@@ -17,4 +17,5 @@ plain_python.py what thread code may contain     outcome.py  Outcome and Failure
 catalogue.py   all tasks in a list
 own.py         whose numbers a prediction has    variants/   the same questions with other numbers
 first.py       what exercises/try.ipynb checks
+syllabus.py    weeks, points and due dates of a course
 """

@@ -86,7 +86,9 @@ def weeks(text, start=None, root=ROOT):
     found = []
     for number, row in enumerate(rows, 1):
         at = f"Week {number}"
-        wrong += [f"{at}: {name!r} is not known; known are {', '.join(sorted(OF_A_WEEK))}." for name in row.keys() - OF_A_WEEK]
+        wrong += [
+            f"{at}: {name!r} is not known; known are {', '.join(sorted(OF_A_WEEK))}." for name in row.keys() - OF_A_WEEK
+        ]
         wrong += [f"{at} has no {name}." for name in ("title", "pages", "tasks") if name not in row]
         pages = [one for name in row.get("pages", ()) for one in page(root, name, at, wrong)]
         tasks = [one for name in row.get("tasks", ()) for one in tasks_of(name, at, wrong)]
@@ -179,7 +181,15 @@ def markdown(found, given, prefix="../chapters/"):
         "|---|---|---|---|---|---|---|",
     ]
     for week in found:
-        cells = week.number, week.monday, week.title, hours(week.reading), hours(week.work), week.points, f"{week.due:%a %Y-%m-%d %H:%M}"
+        cells = (
+            week.number,
+            week.monday,
+            week.title,
+            hours(week.reading),
+            hours(week.work),
+            week.points,
+            f"{week.due:%a %Y-%m-%d %H:%M}",
+        )
         lines.append(f"| {' | '.join(map(str, cells))} |")
     for week in found:
         read = ", ".join(f"[{one.title}]({prefix}{one.name}.md)" for one in week.pages)
@@ -229,7 +239,15 @@ def table(found, given):
     write(["week", "assignment", "points", "available from", "due", "minutes of tasks", "minutes of reading", "tasks"])
     for week in found:
         names = " ".join(task.id for task in week.tasks)
-        row = week.number, week.title, week.points, week.monday, week.due.isoformat(timespec="minutes"), week.work, week.reading
+        row = (
+            week.number,
+            week.title,
+            week.points,
+            week.monday,
+            week.due.isoformat(timespec="minutes"),
+            week.work,
+            week.reading,
+        )
         write([*row, names])
     return text.getvalue()
 
@@ -264,7 +282,9 @@ def main(arguments=None):
     for name, write in WRITTEN.items():
         (options.out / name).write_text(write(found, given), encoding="utf-8", newline="")
     minutes = sum(week.work + week.reading for week in found)
-    print(f"{len(found)} weeks, {sum(week.points for week in found)} points, {hours(minutes)} hours of reading and tasks.")
+    print(
+        f"{len(found)} weeks, {sum(week.points for week in found)} points, {hours(minutes)} hours of reading and tasks."
+    )
     print(f"Written: {', '.join(WRITTEN)} in {options.out}")
     return 0
 

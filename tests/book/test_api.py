@@ -13,7 +13,10 @@ sys.path.insert(0, str(ROOT / "_ext"))
 import api
 
 pytestmark = pytest.mark.quick
-PAGES = [(ROOT / "chapters" / f"{name}.md").read_text(encoding="utf-8") for name in ("api", "api_networks", "api_training", "api_tools")]
+PAGES = [
+    (ROOT / "chapters" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("api", "api_networks", "api_training", "api_tools")
+]
 DOCSTRING = """The product, of each pair.
 
 a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are
@@ -50,7 +53,8 @@ def test_all_names_are_there():
     for module, names in re.findall(r"^```\{api\} ([\w.]+)\n(.*?)```$", "\n".join(PAGES), re.DOTALL | re.MULTILINE):
         named = names.split() or api.own_names(module)
         missing = [name for name in named if api.definition(module, name) is None]
-        assert named and not missing, f"{module}: {missing}"
+        assert named, module
+        assert not missing, f"{module}: {missing}"
 
 
 def test_all_folders_of_operations_are_there():
@@ -63,7 +67,9 @@ def test_each_operation_takes_the_example_that_is_shown():
         arguments = api.example(operation)
         operation.prepare(*arguments)
         said = api.call_of(operation).astext()
-        assert any(callable(one) for one in arguments) or said.endswith(f"gives {api.results_of(operation, arguments)}.")
+        assert any(callable(one) for one in arguments) or said.endswith(
+            f"gives {api.results_of(operation, arguments)}."
+        )
 
 
 def test_the_code_of_the_pages_runs():

@@ -17,7 +17,7 @@ PAGE = """<article><section id="top"><h1>8 A page<a class="headerlink">#</a></h1
 <figure class="drawing"><svg><use href="#a"/></svg></figure><script>moves()</script>
 <div class="highlight-python"><pre>for i in x: pass</pre></div><p class="source-place"><code>lib/a.py:1</code></p>
 <div class="admonition predict"><p class="admonition-title">Predict</p><p>How much?</p>
-<form class="predict-form"><fieldset><legend>Your guess</legend><label><input/> 1</label><label><input/> 2</label></fieldset></form></div>
+<form class="predict-form"><fieldset><label><input/> 1</label><label><input/> 2</label></fieldset></form></div>
 <details class="predict-answer"><summary>Answer</summary><div class="cell"><div class="cell_input"><pre>def f(): pass</pre></div>
 <div class="cell_output"><img src="../_images/a.png"/></div></div></details>
 <div class="seealso admonition"><p class="admonition-title">Claim, tested</p><p><em>So.</em> <strong>No</strong>.</p></div>
@@ -48,17 +48,23 @@ def test_each_part_of_a_page_is_on_one_slide(made):
         ("ladder", "The rungs"),
         ("points", "What to remember"),
     ]
-    assert made[1].points == ["A <strong>rung</strong> adds one idea."] and "moves()" in made[1].body
-    assert made[2].question == "<p>How much?</p>\n<p>1 | 2</p>" and "for i in x" in made[2].body
-    assert made[5].points == ['It is <a href="other.html#x">here</a>.'] and made[9].points == ["<p>One.</p>", "<p>Two.</p>"]
-    assert "Not said." in made[0].notes and "Another one." in made[1].notes
+    assert made[1].points == ["A <strong>rung</strong> adds one idea."]
+    assert "moves()" in made[1].body
+    assert made[2].question == "<p>How much?</p>\n<p>1 | 2</p>"
+    assert "for i in x" in made[2].body
+    assert made[5].points == ['It is <a href="other.html#x">here</a>.']
+    assert made[9].points == ["<p>One.</p>", "<p>Two.</p>"]
+    assert "Not said." in made[0].notes
+    assert "Another one." in made[1].notes
     assert [slide.body.count("<tr>") for slide in made[6:9]] == [slides.ROWS, slides.ROWS, 1]
 
 
 @pytest.mark.quick
 def test_a_deck_leads_to_the_book_and_nowhere_else(made):
     text = slides.deck("08_page", made)
-    assert 'href="../chapters/other.html#x"' in text and 'src="../_images/a.png"' in text and '<use href="#a">' in text.replace("/>", ">")
+    assert 'href="../chapters/other.html#x"' in text
+    assert 'src="../_images/a.png"' in text
+    assert '<use href="#a">' in text.replace("/>", ">")
     assert not re.search(r'(?:href|src)="(?:https?:)?//', text)
     assert text.count("<section") == len(made)
 

@@ -6,6 +6,7 @@ import tomllib
 from datetime import date, datetime
 
 import pytest
+
 from coursework import definition, progress, syllabus
 
 pytestmark = pytest.mark.quick
@@ -31,16 +32,19 @@ tasks = ["08-tiled"]
 
 def test_our_syllabus_holds():
     found = syllabus.weeks(OURS)
-    assert len(found) == 12 and all(week.pages and week.tasks and week.in_class for week in found)
+    assert len(found) == 12
+    assert all(week.pages and week.tasks and week.in_class for week in found)
 
 
 def test_points_and_minutes_are_those_of_the_tasks():
     one, two = syllabus.weeks(SMALL)
     tasks = [definition.find("01-bus"), *definition.of_chapter("07")]
-    assert list(one.tasks) == tasks and one.work == sum(task.minutes for task in tasks)
+    assert list(one.tasks) == tasks
+    assert one.work == sum(task.minutes for task in tasks)
     assert one.points == sum(worth for task in tasks for _, worth in progress.parts(task))
     page = (syllabus.ROOT / "chapters" / "01_why_parallel.md").read_text(encoding="utf-8")
-    assert one.reading == int(page.partition("**Time:** ")[2].split()[0]) > 0 and two.reading == 0
+    assert one.reading == int(page.partition("**Time:** ")[2].split()[0]) > 0
+    assert two.reading == 0
 
 
 def test_weeks_with_a_break_are_left_out_and_nothing_is_due_on_holidays():
@@ -87,11 +91,15 @@ def test_what_is_written(tmp_path, capsys):
     assert [int(row["points"]) for row in rows] == [week.points for week in found]
     due = tomllib.loads(out["policy.toml"])["due"]
     assert due == {"01": found[0].due, "07": found[0].due, "08": found[1].due}
-    assert f"{sum(week.points for week in found)} points" in out["syllabus.md"] and "| 2 | 2027-03-22 | Two |" in out["syllabus.md"]
+    assert f"{sum(week.points for week in found)} points" in out["syllabus.md"]
+    assert "| 2 | 2027-03-22 | Two |" in out["syllabus.md"]
     calendar = out["syllabus.ics"]
     lines = calendar.split("\r\n")
-    assert all(len(line.encode()) <= 75 for line in lines) and lines[0] == "BEGIN:VCALENDAR" and lines[-2] == "END:VCALENDAR"
-    assert calendar.count("BEGIN:VEVENT") == 2 and f"DTSTART:{found[1].due:%Y%m%dT%H%M%S}" in calendar
+    assert all(len(line.encode()) <= 75 for line in lines)
+    assert lines[0] == "BEGIN:VCALENDAR"
+    assert lines[-2] == "END:VCALENDAR"
+    assert calendar.count("BEGIN:VEVENT") == 2
+    assert f"DTSTART:{found[1].due:%Y%m%dT%H%M%S}" in calendar
     assert "SUMMARY:Due: week 1\\, One\\; a\\, b" in calendar
 
 
@@ -99,4 +107,5 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path, capsys):
     file = tmp_path / "small.toml"
     file.write_text(SMALL.replace("08-tiled", "08-no"), encoding="utf-8")
     assert syllabus.main([str(file), "--out", str(tmp_path / "out")]) == 1
-    assert "08-no" in capsys.readouterr().err and not (tmp_path / "out").exists()
+    assert "08-no" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
