@@ -22,6 +22,6 @@ def arguments():
 
 
 if __name__ == "__main__":
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     run(turned, GRID, BLOCK, arguments())

@@ -199,7 +199,7 @@ def row_of(name, kernels):
 def work(there):
     import gallery
 
-    from opencl.translate_launch import _device
+    from opencl.translate.launch import _device
 
     device = _device()[1].devices[0]
     there.send(f"{device.platform.version.strip()}; {device.name}")
@@ -280,7 +280,7 @@ def on_host(array):
 def outcome(kernel, grid, block, copies, shared_bytes):
     """The outcome of one launch in OpenCL, as far as it does not depend on its results."""
     from opencl.translate import Refused, translate
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     try:
         lines = len(translate(kernel, block, copies).source.splitlines())

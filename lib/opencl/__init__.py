@@ -15,15 +15,8 @@ digits.py       networks that learn to read digits, all of it on the device
 oclgrind.py     a kernel under Oclgrind, which finds races, wrong indices, and barriers that not all reach
 install.py      `make opencl`: what the system's packages have
 
-read.py         OpenCL C without an OpenCL: a reader that makes kernels for simt of it. Its files: read_text.py,
-                read_types.py, read_operations.py, read_expressions.py, read_places.py, read_builtins.py,
-                read_declarations.py, read_statements.py, read_functions.py, read_runtime.py, read_words.py,
-                read_device.py
-translate.py    kernels of numba.cuda as OpenCL C. Its files: translate_values.py, translate_choices.py,
-                translate_expressions.py, translate_arrays.py, translate_variables.py, translate_places.py,
-                translate_calls.py, translate_cuda.py, translate_standins.py, translate_loops.py,
-                translate_statements.py, translate_warps.py, translate_together.py, translate_function.py,
-                translate_program.py, translate_helpers.py, translate_errors.py, translate_launch.py
+read/           OpenCL C without an OpenCL: a reader that makes kernels for simt of it
+translate/      kernels of numba.cuda as OpenCL C
 
 pyopencl and a device are an extra: `make opencl`. Importing this package needs neither.
 """

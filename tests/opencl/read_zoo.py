@@ -81,7 +81,7 @@ def on_the_device():
     import sys
 
     from opencl.read import Program
-    from opencl.read_device import on_device
+    from opencl.read.device import on_device
 
     for name, (text, sizes, _) in ZOO.items():
         print(f"== {name}", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from read_zoo import LOCAL, ZOO, N, make
 
 from coursework import definition
 from opencl.read import LocalMemory, Program, ReadError
-from opencl.read_words import words
+from opencl.read.words import words
 
 ITEMS = 4
 

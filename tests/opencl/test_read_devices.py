@@ -12,7 +12,7 @@ from random_kernels import GROUP, ITEMS, kernel
 from read_zoo import ZOO
 
 from opencl.read import Program
-from opencl.read_device import available, on_device
+from opencl.read.device import available, on_device
 
 DAILY, NIGHTLY = range(168), range(168, 400)
 SEEN = {"data race": "race", "Invalid ": "out-of-bounds", "ivergence": "barrier"}  # Oclgrind's words for a kind

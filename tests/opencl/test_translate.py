@@ -28,7 +28,7 @@ RNG = np.random.default_rng(0)
 
 def same(kernel, grid, block, *arguments, shared_bytes=0, close=0):
     """Run a kernel in the executor and in OpenCL from the same arguments; returns the arrays, which must agree."""
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     there = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
     translated = run(kernel, grid, block, there, shared_bytes)
@@ -101,7 +101,7 @@ def test_whole_numbers_are_pythons(texts, n):
     kernel = made(f"def kernel(x, y, n, out):\n    t = cuda.threadIdx.x\n    a, b = x[t], y[t]\n{lines}\n")
     x, y = RNG.integers(-50, 50, 64), RNG.integers(-50, 50, 64)
     out = np.zeros((len(texts), 64), np.int64)
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     translated = run(kernel, 1, 64, (x, y, n, out))
     for k, text in enumerate(texts):
@@ -199,7 +199,7 @@ def loops_kernel(x, first, last, step, out):
 @pytest.mark.parametrize("limits", [(0, 12, 1), (9, -9, -2), (3, 3, 1), (-5, 17, 4)])
 def test_loops_and_negative_indices(limits):
     """As Python has them, which runs the same function. (The executor takes a negative index for a mistake.)"""
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     x, out, expected = np.arange(1, 20), np.zeros((8, 6), np.int64), np.zeros((8, 6), np.int64)
     run(loops_kernel, 1, 8, (x, *limits, out))
@@ -231,7 +231,7 @@ def views_kernel(a, pairs, out):
 @runs
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "strided"])
 def test_views_and_layouts(layout):
-    from opencl.translate_launch import run
+    from opencl.translate.launch import run
 
     a = RNG.integers(-9, 9, (10, 12)).astype(np.float32)
     there = cuda.to_device(a)

@@ -27,7 +27,7 @@ ARROWS = {
     "workers": ("training", "dlkernels"),
     "opencl": ("dlkernels", "simt"),
     "cpulab": ("dlkernels.simd", "dlkernels.device", "simt.show", "simt.xray"),
-    "coursework": ("simt", "dlkernels", "training", "workers.simulate", "opencl.read", "opencl.read_words", "cpulab"),
+    "coursework": ("simt", "dlkernels", "training", "workers.simulate", "opencl.read", "cpulab"),
 }
 # Within a package: which rooms a room may know. A room that is not listed may know all of its package.
 ROOMS = {

@@ -24,7 +24,7 @@ HEADED = (
     *(f"dlkernels/{name}" for name in ("integer", "quantization", "recurrent", "reduce", "simd", "sparse", "vector")),
     *(f"simt/{name}" for name in ("compiled", "executor", "proof", "source", "typed", "xray")), "simt",
     *(f"cpulab/{name}" for name in ("explore", "measure", "tune", "watch")), "cpulab", "coursework/kinds", "training", "training/smaller",
-    "training/fusion", "opencl", "workers", "workers/simulate",
+    "training/fusion", "opencl", "opencl/read", "opencl/translate", "workers", "workers/simulate",
 )  # fmt: skip
 
 

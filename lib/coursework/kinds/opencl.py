@@ -82,7 +82,7 @@ class OpenCLTask(KernelTask):
 
 
 def _words(text):
-    from opencl.read_words import words
+    from opencl.read.words import words
 
     return words(text)
 

@@ -2,7 +2,7 @@
 
 import ast
 
-from .read_types import UINT, ULONG, call, name
+from .types import UINT, ULONG, call, name
 
 MOST = (1 << 31) - 1  # work-items along an axis
 

@@ -4,7 +4,7 @@ import ast
 
 from simt.source.tree import tree_of
 
-from .translate_values import NOTHING, Several
+from .values import NOTHING, Several
 
 
 class StandIn:

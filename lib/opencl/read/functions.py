@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from pycparser import c_ast
 
-from .read_expressions import Variable
-from .read_runtime import NAMESPACE
-from .read_statements import Statements, assigned
-from .read_types import NUMBERS, Array, Number, Pointer, Vector, dtype_name, name, whole
+from .expressions import Variable
+from .runtime import NAMESPACE
+from .statements import Statements, assigned
+from .types import NUMBERS, Array, Number, Pointer, Vector, dtype_name, name, whole
 
 
 @dataclass

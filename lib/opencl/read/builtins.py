@@ -5,8 +5,8 @@ import math
 import re
 from dataclasses import replace
 
-from .read_places import PLACES, SUB_GROUP, linear_in_sub_group
-from .read_types import (
+from .places import PLACES, SUB_GROUP, linear_in_sub_group
+from .types import (
     DOUBLE,
     FLOAT,
     INT,

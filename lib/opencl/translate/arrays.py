@@ -7,7 +7,7 @@ from numba.np.numpy_support import from_dtype
 
 from simt.numbers import numpy_dtype
 
-from .translate_values import (
+from .values import (
     LARGEST,
     NAMES,
     PRODUCT,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pycparser import c_ast
 
-from . import read_builtins
-from .read_operations import Operations
-from .read_types import (
+from . import builtins
+from .operations import Operations
+from .types import (
     DOUBLE,
     FLOAT,
     INT,
@@ -96,8 +96,8 @@ class Expressions(Operations):
         macro = self.text.macros.get(node.name)
         if macro is not None and macro.parameters is None:
             return self.expand(macro, (), node)
-        if node.name in read_builtins.CONSTANTS:
-            value = read_builtins.CONSTANTS[node.name]
+        if node.name in builtins.CONSTANTS:
+            value = builtins.CONSTANTS[node.name]
             return whole(value) if isinstance(value, int) else self.real(value, FLOAT)
         raise self.error(node, f"{node.name!r} is not declared", self.near(node.name, self.names()))
 
@@ -355,9 +355,9 @@ class Expressions(Operations):
             return self.expand(macro, arguments, node)
         if called in self.functions:
             return self.call_function(called, [self.expression(a) for a in arguments], node)
-        function = read_builtins.find(called)
+        function = builtins.find(called)
         if function is None:
-            cure = self.near(called, (*self.functions, *read_builtins.NAMES))
+            cure = self.near(called, (*self.functions, *builtins.NAMES))
             raise self.error(node, f"the function {called}() is not known here", cure)
         return function(self, node, [self.expression(a) for a in arguments])
 

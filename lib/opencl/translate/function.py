@@ -7,19 +7,19 @@ from numba.core import types
 from simt.source.function import Source
 from simt.source.syntax import local_names
 
-from .translate_arrays import Arrays
-from .translate_calls import Calls
-from .translate_choices import Choices
-from .translate_cuda import Cuda
-from .translate_errors import Refused
-from .translate_expressions import Expressions
-from .translate_loops import Loops
-from .translate_places import Places, comments_of
-from .translate_statements import Statements
-from .translate_together import Together
-from .translate_values import LARGEST, NAMES, NOTHING, STORED, ArrayValue, Several, Value, converted, number
-from .translate_variables import Variables, bare
-from .translate_warps import Warps
+from .arrays import Arrays
+from .calls import Calls
+from .choices import Choices
+from .cuda import Cuda
+from .errors import Refused
+from .expressions import Expressions
+from .loops import Loops
+from .places import Places, comments_of
+from .statements import Statements
+from .together import Together
+from .values import LARGEST, NAMES, NOTHING, STORED, ArrayValue, Several, Value, converted, number
+from .variables import Variables, bare
+from .warps import Warps
 
 MOST_PASSES = 8
 

@@ -8,7 +8,7 @@ from simt.executor.arguments import Arguments
 from simt.kernel import kernel_of
 from simt.limits import dimensions
 
-from .translate import Refused, translate
+from .translated import Refused, translate
 
 
 @functools.cache

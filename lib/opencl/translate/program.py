@@ -5,11 +5,11 @@ import re
 import numpy as np
 from numba.core import types
 
-from .translate_function import Function
-from .translate_helpers import HELPERS, atomic_by_exchange, used_in
-from .translate_together import meets_in
-from .translate_values import LARGEST, NAMES, ArrayValue, Several, Value, literal, number
-from .translate_warps import TOGETHER
+from .function import Function
+from .helpers import HELPERS, atomic_by_exchange, used_in
+from .together import meets_in
+from .values import LARGEST, NAMES, ArrayValue, Several, Value, literal, number
+from .warps import TOGETHER
 
 #: words that C and OpenCL have taken, and functions that a translation calls
 _WORDS = """

@@ -12,7 +12,7 @@ from simt.source.function import Source
 from simt.source.known import as_called
 from simt.source.names import DeviceName
 
-from .translate_values import NAMES, NOTHING, Several, Value, converted, number
+from .values import NAMES, NOTHING, Several, Value, converted, number
 
 
 class Meeting(list):

@@ -8,7 +8,7 @@ from numba.core import types
 
 from simt import numbers
 
-from .translate_values import (
+from .values import (
     AND,
     CHOICE,
     EQUAL,

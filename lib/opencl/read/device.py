@@ -8,8 +8,8 @@ import functools
 
 import numpy as np
 
-from .read import LocalMemory, Program
-from .read_types import Pointer
+from .program import LocalMemory, Program
+from .types import Pointer
 
 
 @functools.cache

@@ -5,7 +5,7 @@ import ast
 
 from numba.core import types
 
-from .translate_values import ATOM, NAMES, NOTHING, UNARY, Several, converted, number
+from .values import ATOM, NAMES, NOTHING, UNARY, Several, converted, number
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
 _VOTES = {"ballot_sync": "ballot", "any_sync": "any_of_warp", "all_sync": "all_of_warp", "eq_sync": "same_of_warp"}

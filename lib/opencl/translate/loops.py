@@ -8,18 +8,7 @@ from numba.core import types
 
 from simt.source.syntax import stored_names
 
-from .translate_values import (
-    LARGEST,
-    NAMES,
-    ArrayValue,
-    Several,
-    Value,
-    bounds,
-    converted,
-    in_parentheses,
-    literal,
-    number,
-)
+from .values import LARGEST, NAMES, ArrayValue, Several, Value, bounds, converted, in_parentheses, literal, number
 
 
 class Loops:

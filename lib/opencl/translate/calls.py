@@ -13,7 +13,7 @@ from simt.source.names import DeviceName
 from simt.source.operators import written_out
 from simt.source.tree import tree_of
 
-from .translate_values import LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, exactly, literal, number
+from .values import LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, exactly, literal, number
 
 _PLACES = {
     "threadIdx": ("get_local_id", 1023, False), "blockIdx": ("get_group_id", LARGEST, True),
@@ -250,7 +250,7 @@ class Calls:
 
     def _stand_in(self, node, function):
         """A function of Python that stands for an instruction of the GPU: its loads and stores, written out here."""
-        from .translate_standins import StandIn
+        from .standins import StandIn
 
         names = parameters_of(function)
         context = names[0]

@@ -5,8 +5,8 @@ import ast
 import numpy as np
 from pycparser import c_ast
 
-from .read_expressions import Expressions, Variable
-from .read_types import Array, Pointer, Vector, as_number, convert, dtype_name, lanes, name, whole
+from .expressions import Expressions, Variable
+from .types import Array, Pointer, Vector, as_number, convert, dtype_name, lanes, name, whole
 
 
 class Declarations(Expressions):

@@ -4,7 +4,7 @@ import ast
 import copy
 from dataclasses import replace
 
-from .read_types import (
+from .types import (
     DOUBLE,
     HIGH,
     INT,

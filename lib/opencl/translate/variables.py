@@ -7,7 +7,7 @@ from numba.core import types
 
 from simt import numbers
 
-from .translate_values import NAMES, NOTHING, ArrayValue, Several, Value, bounds, converted, number
+from .values import NAMES, NOTHING, ArrayValue, Several, Value, bounds, converted, number
 
 
 class Variables:

@@ -13,7 +13,7 @@ from simt.numbers import numba_type
 from simt.source.kinds import fold
 from simt.source.names import DeviceName
 
-from .translate_values import (
+from .values import (
     BIT_AND,
     BIT_OR,
     BIT_XOR,

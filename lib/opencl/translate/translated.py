@@ -1,18 +1,4 @@
-"""From a numba.cuda kernel to OpenCL C: what a reader's own kernel looks like on an AMD or Intel GPU.
-
-    translated = translate(kernel, block, arguments)
-    print(translated.source)
-
-The types are numba's; names and comments stay. A block is a work-group, a thread a work-item, shared memory __local.
-What stands in the way is a `Refused`, with its line and what to write instead. The files, in reading order:
-
-``translate_values.py``       a value on its way: text, type, interval       ``translate_places.py``  where C declares
-``translate_expressions.py``  operators, comparisons, choices                ``translate_calls.py``   functions
-``translate_arrays.py``       elements, views, vectors, own arrays           ``translate_statements.py``  statements
-``translate_warps.py``        barriers, shuffles and votes                   ``translate_together.py``  guards
-``translate_function.py``     one function                                   ``translate_program.py``  all of them
-``translate_helpers.py``      what Python means, written in C                ``translate_launch.py``  running it
-"""
+"""A kernel of numba.cuda and its translation to OpenCL C."""
 
 from dataclasses import dataclass
 
@@ -24,9 +10,9 @@ from simt.executor.arguments import Arguments
 from simt.kernel import kernel_of
 from simt.limits import dimensions
 
-from .translate_errors import Refused
-from .translate_program import Function, Program
-from .translate_values import LARGEST, NAMES, ArrayValue, Several, number
+from .errors import Refused
+from .program import Function, Program
+from .values import LARGEST, NAMES, ArrayValue, Several, number
 
 
 @dataclass(frozen=True)
@@ -112,6 +98,3 @@ def _array(data, readonly):
     if not data.flags.c_contiguous:
         strides = tuple(number("", types.int64, -1 if s < 0 else 0, LARGEST) for s in data.strides)
     return ArrayValue("", kind, "__global", shape, strides, readonly=readonly)
-
-
-__all__ = ["Refused", "Translated", "translate"]

@@ -1,4 +1,4 @@
-"""The names of ``numba.cuda`` in OpenCL C, but for barriers and what a warp does together (translate_warps.py)."""
+"""The names of ``numba.cuda`` in OpenCL C, but for barriers and what a warp does together (warps.py)."""
 
 import ast
 
@@ -6,7 +6,7 @@ from numba.core import types
 
 from simt.typed.device_names import TYPES
 
-from .translate_values import LARGEST, NAMES, NOTHING, SUM, UNARY, ArrayValue, Several, converted, literal, number
+from .values import LARGEST, NAMES, NOTHING, SUM, UNARY, ArrayValue, Several, converted, literal, number
 
 
 class Cuda:

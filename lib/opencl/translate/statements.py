@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from numba.core import types
 
-from .translate_values import NAMES, NOTHING, STORED, ArrayValue, Several, Value
+from .values import NAMES, NOTHING, STORED, ArrayValue, Several, Value
 
 _SIGN = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",

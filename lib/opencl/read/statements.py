@@ -5,9 +5,9 @@ import copy
 
 from pycparser import c_ast
 
-from .read_builtins import Atomic
-from .read_declarations import Declarations
-from .read_types import Number, Place, Pointer, Value, Vector, call, convert, exact, name, variable, whole  # fmt: skip
+from .builtins import Atomic
+from .declarations import Declarations
+from .types import Number, Place, Pointer, Value, Vector, call, convert, exact, name, variable, whole  # fmt: skip
 
 
 class Statements(Declarations):

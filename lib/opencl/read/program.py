@@ -1,22 +1,4 @@
-"""OpenCL C without an OpenCL: a reader that makes kernels for ``simt`` of it, with the lines of the text.
-
-    program = Program(source)                       # text in OpenCL C
-    report = program.xray("add", global_size=256, local_size=64)(a, b, out)
-    print(report)                                   # races, bounds, barriers, counts: each with its line of the text
-
-No device, no compiler and no installation is needed: the executor runs the work-items one after the other, in an order
-that is the same every time; ``xray(..., engine="compiled")`` counts and looks for races at real size. What is read is
-a subset of OpenCL C 1.2 with sub-groups and vectors; everything else is a `ReadError` that names the line, what came,
-and what to write instead.
-
-Differences to a device: whole numbers wrap as most devices do it (C leaves signed overflow open); ``a * b + c`` is
-rounded twice, where a device may round once; a vector is loaded and counted as so many numbers; a sub-group has 32
-work-items; a barrier of one memory is one of both.
-
-Its files, in reading order: read_text.py (the text), read_types.py (types, values), read_operations.py (operators),
-read_expressions.py, read_places.py, read_builtins.py (OpenCL's functions), read_declarations.py, read_statements.py,
-read_functions.py, read_runtime.py (what is called), this one (programs, launches), read_words.py (words of messages).
-"""
+"""A program in OpenCL C: its kernels in the executor and the x-ray, by NDRange and work-group."""
 
 import ast
 import hashlib
@@ -30,11 +12,9 @@ from simt import cuda, run
 from simt.source.tree import give
 from simt.xray import xray
 
-from .read_functions import Reader
-from .read_text import ReadError, Text
-from .read_types import Pointer, dtype_name, lanes
-
-__all__ = ["LocalMemory", "Program", "ReadError"]
+from .functions import Reader
+from .text import ReadError, Text
+from .types import Pointer, dtype_name, lanes
 
 
 @dataclass(frozen=True)
