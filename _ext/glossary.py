@@ -58,6 +58,7 @@ def sections(page):
     return list(named.items())
 
 
+@cache
 def title(page):
     return HEADING.search(CELL.sub("", (ROOT / f"{page}.md").read_text(encoding="utf-8")))[1]
 

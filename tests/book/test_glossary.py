@@ -51,7 +51,6 @@ def faults(terms):
             yield f"{name}: {page}.md has no section {anchor}"
         elif not found_in(term, text):
             yield f"{name} does not occur in the section {anchor} of {page}.md"
-        stems = [path.stem for path in (ROOT / "chapters").glob("*.md")]
         yield from (
             f"{name}: no page begins with {on}" for on in term.get("on", ()) if not any(s.startswith(on) for s in stems)
         )
@@ -76,8 +75,8 @@ def test_each_term_stands_in_the_section_that_teaches_it():
     ],
 )
 def test_a_planted_fault_is_found(change, fault):
-    planted = [{**term, **change} if term["term"] == "swizzle" else term for term in TERMS]
-    assert any(fault in sentence for sentence in faults(planted))
+    two = {term["term"]: term for term in TERMS if term["term"] in ("swizzle", "warp")}
+    assert any(fault in sentence for sentence in faults([two["warp"], {**two["swizzle"], **change}]))
 
 
 @pytest.mark.quick
