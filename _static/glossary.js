@@ -81,7 +81,7 @@
     const page = location.pathname.split("/").pop();
     const marked = mark(article, glossary.terms.filter((term) => !term.on.length || term.on.some((start) => page.startsWith(start))));
     const card = element("span", "", { id: "glossary-card" });
-    let shown = null, timer = 0;
+    let shown = null, coming = 0, going = 0, touch = false;
 
     function place() {
       card.style.left = "0"; // its width is that of the window, not of what is right of it
@@ -92,7 +92,7 @@
       card.style.top = `${below + height > innerHeight && above > 0 ? above : below}px`;
     }
     function show(link) {
-      clearTimeout(timer);
+      stay();
       if (shown === link) return;
       hide();
       fill(card, marked.get(link));
@@ -102,25 +102,32 @@
       place();
     }
     function hide() {
-      clearTimeout(timer);
+      stay();
       if (!shown) return;
       shown.removeAttribute("aria-describedby");
       card.remove();
       shown = null;
     }
-    const later = (wait, what) => { clearTimeout(timer); timer = setTimeout(what, wait); };
+    function stay() { // neither comes another card, nor goes this one
+      clearTimeout(coming);
+      clearTimeout(going);
+      going = 0;
+    }
+    function leave() {
+      clearTimeout(coming);
+      if (!going) going = setTimeout(() => { going = 0; if (!inside(document.activeElement)) hide(); }, HIDE);
+    }
     const of = (target) => target.closest && target.closest("a.glossary-term");
     const inside = (target) => target && (card.contains(target) || target === shown);
-    let touch = false;
 
     article.addEventListener("pointerover", (event) => {
       if (event.pointerType === "touch") return;
       const link = of(event.target);
-      if (link) later(shown ? 0 : SHOW, () => show(link));
-      else if (inside(event.target)) clearTimeout(timer);
-      else later(HIDE, () => { if (!inside(document.activeElement)) hide(); });
+      if (inside(event.target)) stay();
+      else if (link) { stay(); coming = setTimeout(() => show(link), SHOW); }
+      else leave();
     });
-    article.addEventListener("pointerleave", () => later(HIDE, () => { if (!inside(document.activeElement)) hide(); }));
+    article.addEventListener("pointerleave", leave);
     article.addEventListener("focusin", (event) => { const link = of(event.target); if (link) show(link); });
     article.addEventListener("focusout", (event) => { if (!inside(event.relatedTarget) && inside(event.target)) hide(); });
     document.addEventListener("pointerdown", (event) => {
