@@ -27,6 +27,8 @@ extensions = [
     "sphinx_design",
     "sphinx_book_theme",
     "book",
+    "ways",
+    "share",
     "predict",
     "claims",
     "api",
@@ -39,7 +41,7 @@ external_toc_path = "_toc.yml"
 html_context = {"default_mode": "auto"}
 html_css_files = ["book.css"]
 html_favicon = "_static/favicon.svg"
-html_js_files = ["access.js", "figures.js", "glossary.js", "predict.js"]
+html_js_files = ["access.js", "figures.js", "glossary.js", "predict.js", "ways.js"]
 html_permalinks_icon = "#"
 html_static_path = ["_static"]
 html_theme = "sphinx_book_theme"
