@@ -12,7 +12,8 @@ __kernel void conv2d_weight_gradient(__global const real *grad, __global const r
     real total = 0;
     for (int i = t; i < g.batch * results; i += group) {
         int picture = i / results, at = i % results;
-        __global const real *plane = x + ((size_t)picture * ins + from) * g.height * g.width;
+        __global const real *plane = x
+            + ((size_t)picture * ins + from) * g.height * g.width;
         real seen = pixel(plane, g, at / g.columns, at % g.columns, ky, kx);
         total += grad[((size_t)picture * outs + channel) * results + at] * seen;
     }
