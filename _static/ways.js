@@ -6,7 +6,7 @@
     document.querySelectorAll(".walk-strip").forEach((strip) => { strip.hidden = strip.dataset.walk !== walk; });
     document.querySelectorAll(".walk").forEach((list) => {
       const name = [...list.classList].find((one) => one.startsWith("walk-")).slice("walk-".length);
-      list.querySelectorAll("ol a").forEach((link) => { link.search = "?walk=" + name; });
+      list.querySelectorAll("li").forEach((step) => { step.querySelector("a").search = "?walk=" + name; });
     });
   }
 

@@ -18,7 +18,7 @@ CHOOSE = """(() => {
   return [...document.querySelectorAll("[data-answer] li a")].map((a) => a.getAttribute("href").replace(".html", ""));
 })()"""
 SHOWN = "[...document.querySelectorAll('.walk-strip')].filter(e => e.offsetHeight).map(e => e.textContent)"
-LINKS = "[...document.querySelectorAll('.walk-train ol a')].map(a => a.href)"
+LINKS = "[...document.querySelectorAll('.walk-train li')].map(li => li.querySelector('a').href)"
 
 
 def test_the_map_says_what_to_read_before_a_page(book, browser):
