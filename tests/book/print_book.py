@@ -1,8 +1,8 @@
 """`make pdf`: the built book as one PDF, printed page by page in Chromium: _build/book.pdf.
 
 Each page is printed with its own style (@media print in _static/book.css), then all are joined: contents, page numbers, bookmarks of
-parts, pages and headings, links from page to page. Closed stay the parts with code that draws, and answers (`hide-input`,
-`hide-cell`); all else that folds is open. Files of the library are not printed, so links to them are none.
+parts, pages and headings, links from page to page. Folded code (`hide-input`, `hide-cell`) is left out; all else that folds is
+open. Files of the library are not printed, so links to them are none.
 
     python tests/book/print_book.py [--out FILE] [PAGE ...]    # chapters/05_threads: these pages only
 """
@@ -29,8 +29,8 @@ DIGIT = 0.556  # how wide a digit of Helvetica is
 CONTENTS = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Contents</title>
 <style>body{{font:10pt/1.45 sans-serif}}h1{{margin:0}}h2{{font-size:11pt;margin:1em 0 .2em}}
 a{{display:flex;justify-content:space-between;color:inherit;text-decoration:none;break-inside:avoid}}</style>
-<h1>{title}</h1><p>{author}</p><p>Code that only draws, and answers that a reader uncovers, are left out of this print: the book
-on a screen has them.</p>{parts}</html>"""
+<h1>{title}</h1><p>{author}</p><p>Folded code is left out of this print: it only draws, or answers what
+a reader should try first. The book on a screen has it.</p>{parts}</html>"""
 
 
 def parts():

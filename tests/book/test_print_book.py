@@ -121,7 +121,7 @@ def test_all_that_ought_to_be_read_is_printed(pdf):
     for words in (LINE[-60:], "the derivation", "first tab", "second tab", "a_long_name_of_a_cell_8"):
         assert "".join(words.split()) in said
     assert "aplotisdrawn" not in said
-    assert "areleftoutofthisprint" in said
+    assert "Foldedcodeisleftoutofthisprint" in said
 
 
 def test_pages_are_numbered_and_listed(pdf):
