@@ -14,6 +14,12 @@ def counted(values, counts, n):
     return np.bincount((values // WIDTH) % BINS, minlength=BINS)
 
 
+def of_two_groups(values, firsts):
+    """The counts where two work-groups go through the values, from these numbers on."""
+    step = 2 * LOCAL
+    return sum(counted(values[np.arange(len(values)) % step // LOCAL == f // LOCAL], None, None) for f in firsts)
+
+
 def bins_case(name, n, groups, low=-200, high=200):
     return Case(
         f"{name}: {n} numbers, {groups} work-group{'s' if groups > 1 else ''}",
@@ -56,12 +62,31 @@ BINS_TASK = OpenCLTask(
             "Only the first numbers were counted. A work-item goes on: in steps of all work-items of the NDRange.",
         ),
         Suspect(lambda values, counts, n: np.bincount(values % BINS, minlength=BINS), "A bin is 8 numbers wide."),
+        *(
+            Suspect(
+                lambda values, counts, n, first=first: of_two_groups(values, [first]),
+                "These are the counts of one work-group: another one's were lost. They are added to counts, atomically.",
+            )
+            for first in (0, LOCAL)
+        ),
+        Suspect(
+            lambda values, counts, n: of_two_groups(values, [0, 0]),
+            "Each work-group counted the same numbers. Where does a work-item begin, in the whole NDRange?",
+        ),
+        Suspect(
+            lambda values, counts, n: counted(values, counts, n) + counted(values[LOCAL:], counts, n),
+            "Some numbers were counted by both work-groups: cuda.gridsize(1) is all work-items, not those of a work-group.",
+        ),
     ),
     advice={
         "negative-index": (
             "C's / and % round towards zero: -20 / 8 % 16 is -2, and Python's -20 // 8 % 16 is 13. Which operators on whole numbers do the same in "
             "both for 8 and 16, which are powers of two?"
         ),
+        "out-of-bounds": (
+            "values has n numbers, and bins are 0 to 15: what does each operator on the way to the bin leave of a number?"
+        ),
+        "tail": "The last bins got nothing. 8 is 2 * 2 * 2, and 16 bins need four bits: what do the shift and the mask leave of a number?",
         "race": (
             "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an address. Or a barrier is "
             "missing: cuda.syncthreads() stands twice in the kernel."

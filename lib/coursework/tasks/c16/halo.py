@@ -80,10 +80,12 @@ HALO = OpenCLTask(
             lambda x, w, out, r, c: blurred(x, np.reshape(w, (3, 3)).T, out, r, c),
             "Rows and columns of the filter are exchanged.",
         ),
+        Suspect(lambda *a: blurred(*a) / 9, "The sum was divided: the filter's numbers are the weights already."),
     ),
     advice={
         "out-of-bounds": (
-            "A neighbour of an element at the edge lies outside of the image, and of the memory. There the number is 0, and nothing is loaded."
+            "A neighbour of an element at the edge lies outside of the image, and of the memory. There the number is 0, and nothing is loaded. "
+            "And the tile: how many rows and columns has it with its halo?"
         ),
         "negative-index": "Left of the first column and above the first row are zeros: guard the load.",
         "race": "A barrier between the loading of the tile and the sums. Do all work-items reach it?",
