@@ -242,14 +242,16 @@ def about(line, names):
 
 
 def paragraph(text, names):
-    """Its names of parameters before a colon are code."""
+    """Its names of parameters before a colon are code, as is what stands between backticks."""
     made = nodes.paragraph(classes=["api-argument"] if about(text, names) else [])
-    parts = re.split(r"(?:^|(?<=[.,;)] ))((?:\w+, )*\w+)(?=: )", text)
-    for at, part in enumerate(parts):
-        if at % 2 and set(part.split(", ")) <= names:
-            made += nodes.strong("", "", nodes.literal("", part))
-        else:
-            made += inline(part)
+    for number, chunk in enumerate(CODE.split(text)):
+        if number % 2:
+            made += nodes.literal("", chunk)
+            continue
+        start = "^|" if number == 0 else ""
+        for at, part in enumerate(re.split(rf"(?:{start}(?<=[.,;)] ))((?:\w+, )*\w+)(?=: )", chunk)):
+            name = at % 2 and set(part.split(", ")) <= names
+            made += nodes.strong("", "", nodes.literal("", part)) if name else nodes.Text(part)
     return made
 
 

@@ -42,6 +42,11 @@ def test_a_docstring_keeps_its_lines_about_arguments():
     assert [part.tagname for part in parts] == ["paragraph"] * 4 + ["literal_block"]
 
 
+def test_code_in_a_docstring_stays_whole():
+    (part,) = api.content("where: a function: ``where=lambda x, n: n == 1``. n: a number.", {"where", "n"})
+    assert [one.astext() for one in part.findall(api.nodes.literal)] == ["where", "where=lambda x, n: n == 1", "n"]
+
+
 def test_signatures_come_from_the_source():
     assert api.parameters(api.definition("cpulab.watch", "watch")).startswith("function, threads=2, schedule='static'")
     assert api.definition("cpulab.measure", "ratio") is api.definition("cpulab.measure.timing", "ratio")
