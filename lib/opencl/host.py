@@ -134,6 +134,7 @@ class Device:
         self.kind, self.units = kind_of(cl, one), one.max_compute_units
         self.local_bytes, self.largest_group = one.local_mem_size, one.max_work_group_size
         self.has_double = bool(one.double_fp_config)
+        self.has_sub_groups = "cl_khr_subgroups" in one.extensions.split()
         self.programs, self.lock = {}, threading.Lock()
 
     def __repr__(self):
@@ -218,7 +219,9 @@ class Program:
         self.device, self.texts = device, texts
         several = "\n".join(f'#line 1 "{name}"\n{text}' for name, text in texts)
         whole = several if len(texts) > 1 else texts[0][1]
-        options = ["-cl-kernel-arg-info", *(f"-D {name}={value}" for name, value in macros.items())]
+        newer = "CL3.0" if "OpenCL 3" in device.version else "CL2.0"
+        standard = [f"-cl-std={newer}"] if "sub_group_" in whole else []
+        options = ["-cl-kernel-arg-info", *standard, *(f"-D {name}={value}" for name, value in macros.items())]
         with warnings.catch_warnings(), _quiet():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:

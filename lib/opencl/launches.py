@@ -53,7 +53,7 @@ def sum_rows(x):
         parts = -(-n // CHUNK)
         out = device().empty((rows, parts), x.dtype)
         shared = device().local(GROUP, x.dtype)
-        sum_parts = program(x.dtype, "sum.cl").sum_parts
+        sum_parts = program(x.dtype, "sum_sub_groups.cl" if device().has_sub_groups else "sum.cl").sum_parts
         sum_parts((parts * GROUP, rows), (GROUP, 1), x, out, n, parts, CHUNK, shared)
         if parts == 1:
             return out.reshape(rows)

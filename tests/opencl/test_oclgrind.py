@@ -89,6 +89,7 @@ def test_no_kernel_of_ours_has_a_finding(tmp_path):
     assert (
         oclgrind.watched([sys.executable, str(Path(__file__).with_name("every_kernel.py")), str(ran)], limit=500) == []
     )
+    # Oclgrind 21.10 knows no sub-groups: test_sub_groups.py has that kernel, under the same name
     written = {line.split("(")[0].split()[-1] for file in KERNELS.glob("*.cl") for line in kernels_of(file)}
     assert written <= set(ran.read_text().split())
     assert len(written) >= 22

@@ -12,10 +12,11 @@ __kernel void conv2d_weight_gradient(__global const real *grad, __global const r
     real total = 0;
     for (int i = t; i < g.batch * results; i += group) {
         int picture = i / results, at = i % results;
-        __global const real *plane = x
-            + ((size_t)picture * ins + from) * g.height * g.width;
-        real seen = pixel(plane, g, at / g.columns, at % g.columns, ky, kx);
-        total += grad[((size_t)picture * outs + channel) * results + at] * seen;
+        size_t plane = (size_t)picture * ins + from;
+        real seen = pixel(x + plane * g.height * g.width, g,
+                          at / g.columns, at % g.columns, ky, kx);
+        plane = (size_t)picture * outs + channel;
+        total += grad[plane * results + at] * seen;
     }
     total = sum_of(total, shared);
     if (t == 0) out[weight] = total;
