@@ -94,7 +94,7 @@ def test_the_index_has_each_operation_at_a_section_that_is_there():
 def test_words_of_opencl_are_in_our_kernels():
     files = [
         *(ROOT / "lib/opencl").rglob("*.cl"),
-        *(ROOT / "lib/opencl").glob("*.py"),
+        *(ROOT / "lib/opencl").rglob("*.py"),
         *(ROOT / "chapters").glob("16_*.md"),
     ]
     known = set(
