@@ -2123,7 +2123,69 @@ TUNED = [
     ),
 ]
 
-FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK, *SMALLER, *WORKERS, *TUNED]
+OPENCL_HOST, TRANSLATED, READER, DIGITS, SUB_GROUPS = (
+    f"tests/opencl/test_{name}.py" for name in ("host", "translate", "opencl_c", "digits", "sub_groups")
+)
+OPENCL = [  # most are noticed only where a device is: make opencl
+    Fault(
+        "opencl: the last of equal pixels gets the gradient",
+        "if (plane[y * width + x] > plane[best]) best",
+        "if (plane[y * width + x] >= plane[best]) best",
+        DIGITS,
+        "largest_of_windows",
+    ),
+    Fault(
+        "opencl: a weight's gradient steps by inputs, not outputs",
+        "plane = (size_t)picture * outs + channel;",
+        "plane = (size_t)picture * ins + channel;",
+        DIGITS,
+        "any_convolution",
+    ),
+    Fault(
+        "opencl: the sum of a sub-group is left out",
+        "for (int k = 1; k < get_num_sub_groups(); k++)",
+        "for (int k = 2; k < get_num_sub_groups(); k++)",
+        SUB_GROUPS,
+        "in_the_executor",
+    ),
+    Fault(
+        "opencl: sub-groups are used where there are none",
+        '"sum_sub_groups.cl" if device().has_sub_groups else "sum.cl"',
+        '"sum.cl" if device().has_sub_groups else "sum_sub_groups.cl"',
+        SUB_GROUPS,
+        "takes_the_tree",
+    ),
+    Fault(
+        "opencl: an NDRange that does not divide is launched",
+        "if rounded != work_items:",
+        "if rounded < work_items:",
+        OPENCL_HOST,
+        "wrong_launches",
+    ),
+    Fault(
+        "opencl translator: a ulong is joined to a long",
+        "return have.bitwidth == kind.bitwidth and not kind.signed",
+        "return have.bitwidth == kind.bitwidth",
+        TRANSLATED,
+        "any_two_types",
+    ),
+    Fault(
+        "opencl translator: a choice between ints is taken for a long",
+        "made = a.in_c if a.in_c == b.in_c else kind",
+        "made = kind",
+        TRANSLATED,
+        "any_two_types",
+    ),
+    Fault(
+        "opencl reader: sub-groups of a work-group are rounded down",
+        "ast.BinOp(ast.BinOp(_group_size(), ast.Add(), ast.Constant(31)), ast.FloorDiv(), ast.Constant(32)),",
+        "ast.BinOp(ast.BinOp(_group_size(), ast.Add(), ast.Constant(0)), ast.FloorDiv(), ast.Constant(32)),",
+        READER,
+        "sub_groups",
+    ),
+]
+
+FAULTS = [*KERNELS, *EXECUTOR, *COMPILED, *XRAY, *LAB, *COURSEWORK, *SMALLER, *WORKERS, *TUNED, *OPENCL]
 
 # ---- planting them --------------------------------------------------------------------------------------------------
 
@@ -2134,8 +2196,8 @@ def tests_of(fault, root):
 
 
 def texts_of(lib):
-    """{file: text} of a library."""
-    return {path: path.read_text("utf-8") for path in sorted(lib.rglob("*.py"))}
+    """{file: text} of a library, its kernels in OpenCL C included."""
+    return {path: path.read_text("utf-8") for path in sorted([*lib.rglob("*.py"), *lib.rglob("*.cl")])}
 
 
 def find(fault, texts):
