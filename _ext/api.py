@@ -38,12 +38,14 @@ class Described(SphinxDirective):
     has_content = True
     required_arguments = 1
 
-    def entry(self, kind, name, arguments, content, module):
-        """What Sphinx makes of a signature, with our content."""
-        text = f"`````{{py:{kind}}} {module}.{name}({arguments})\n:no-index-entry:\n`````"
-        made = self.parse_text_to_nodes(text)
-        (body,) = [part for node in made for part in node.findall(addnodes.desc_content)]
-        body += content
+    def entries(self, found):
+        """What Sphinx makes of signatures, (kind, full name with arguments, content) each, all at once: that is faster."""
+        made = self.parse_text_to_nodes(
+            "\n\n".join(f"`````{{py:{kind}}} {call}\n:no-index-entry:\n`````" for kind, call, _ in found)
+        )
+        bodies = [part for node in made for part in node.findall(addnodes.desc_content)]
+        for body, (_, _, content) in zip(bodies, found, strict=True):
+            body += content
         return made
 
 
@@ -51,7 +53,7 @@ class Api(Described):
     def run(self):
         module = self.arguments[0]
         names = " ".join(self.content).split() or own_names(module)
-        return [node for name in names for node in self.described(module, name)]
+        return self.entries([one for name in names for one in self.described(module, name)])
 
     def described(self, module, name):
         found = definition(module, name)
@@ -61,11 +63,11 @@ class Api(Described):
         text = ast.get_docstring(found) or ""
         if isinstance(found, ast.FunctionDef):
             arguments = parameters(found)
-            return self.entry("function", name, arguments, folded(content(text, names_in(arguments))), module)
+            return [("function", f"{module}.{name}({arguments})", folded(content(text, names_in(arguments))))]
         arguments = of_class(found)
         parts, rows = content(text, names_in(arguments)), methods(found)
         number = f"{len(rows[0])} method{'s' * (len(rows[0]) > 1)}" if rows else ""
-        return self.entry("class", name, arguments, folded(parts + rows, number), module)
+        return [("class", f"{module}.{name}({arguments})", folded(parts + rows, number))]
 
 
 class Operations(Described):
@@ -78,7 +80,7 @@ class Operations(Described):
         backwards = {table[name].backward for name in names if name in table}
         gradients = {name for name in backwards if isinstance(name, str)}
         shown = [name for name in names if name not in gradients]
-        return [node for name in shown for node in self.operation(dlkernels, table.get(name), name)]
+        return self.entries([one for name in shown for one in self.operation(dlkernels, table.get(name), name)])
 
     def operation(self, dlkernels, operation, name):
         function = getattr(dlkernels, name)
@@ -92,7 +94,7 @@ class Operations(Described):
             rungs = ladders(operation)
             parts += [call_of(operation), self.gradient(dlkernels, operation), *rungs]
             number = "gradients, rungs" if rungs else "gradients"
-        return self.entry("function", name, arguments, folded(parts, number), "dlkernels")
+        return [("function", f"dlkernels.{name}({arguments})", folded(parts, number))]
 
     def gradient(self, dlkernels, operation):
         """Which function computes its gradients, or why there is none."""
