@@ -22,6 +22,13 @@ def test_in_the_executor_it_is_the_sum_without_a_race(n):
     assert report.total["barriers"] == 1
 
 
+def test_a_ragged_work_group_has_a_sub_group_for_its_rest():
+    out = np.zeros(40, np.int32)
+    text = "__kernel void f(__global int *out) { out[get_global_id(0)] = get_num_sub_groups(); }"
+    Program(text).run("f", 40, 40)(out)
+    assert out.tolist() == [2] * 40
+
+
 def test_on_a_device():
     if not (opencl.available() and opencl.device().has_sub_groups):
         pytest.skip("no OpenCL device here has cl_khr_subgroups")
