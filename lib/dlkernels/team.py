@@ -41,6 +41,7 @@ import platform
 import sys
 import threading
 from collections import namedtuple
+from tracemalloc import is_tracing
 
 import numpy as np
 from llvmlite import ir
@@ -419,6 +420,8 @@ _most = _most_threads()
 _threads, _starting, _halfway = [], threading.RLock(), False
 _layer = Layer(np.zeros(PLACES, np.int64))
 _memory, _ready = None, False
+_busy = np.zeros(PLACES + LINE, np.int64)  # a team that always works for somebody else
+_busy[BUSY] = 1
 
 
 def size():
@@ -428,8 +431,13 @@ def size():
 
 
 def members():
-    """The team that `share` wants, its threads started; a `Layer` where numba's threading layer does the work."""
-    return _memory if _ready else _start()
+    """The team that `share` wants, its threads started; a `Layer` where numba's threading layer does the work.
+
+    While `tracemalloc` traces, memory that a task asks for is Python's: a helper would wait for the lock of the interpreter,
+    which the caller keeps until the helper is done. Then the caller works alone.
+    """
+    team = _memory if _ready else _start()
+    return _busy if is_tracing() and team is not _layer else team
 
 
 def why_not():

@@ -283,6 +283,21 @@ def test_memory_may_be_traced_while_helpers_look_for_work():
     )
 
 
+@here
+def test_memory_may_be_traced_while_tasks_ask_for_some():
+    """A helper would wait for the interpreter's lock, and the caller, who has it, for the helper."""
+    in_a_process(
+        "import tracemalloc, numpy as np\n"
+        "from dlkernels import cross_entropy\n"
+        "x, target = np.ones((256, 2000), np.float32), np.zeros(256, np.int64)\n"
+        "expected = cross_entropy(x, target)\n"
+        "tracemalloc.start()\n"
+        "for _ in range(300):\n"
+        "    assert cross_entropy(x, target) == expected\n"
+        "tracemalloc.stop()\n"
+    )
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize("own", [pytest.param(True, marks=here), False])
 def test_a_job_within_a_task(own):
