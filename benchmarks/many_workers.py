@@ -4,23 +4,22 @@
     python benchmarks/run.py many_workers --quick    few steps, two sizes, not recorded
 
 A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients by a
-ring. What the simulator is given is measured apart, on at most two workers that do not train together: the seconds that a
+ring. What the simulator is given is measured apart, on workers that do not train together: the seconds that a
 part takes while the other core computes, too (without sending), and alpha and beta of a message (sums of several sizes).
 It then predicts the step of each number of workers, `workers.simulate.local`.
 
 Where there are more workers than cores, those of a core take turns. Two things are then different from two workers that
 have a core each, and each is measured by itself. When a worker's turn comes, the others have used the caches: so the
 part is measured on `sets` networks in turns, as many as there will be workers on a core. And a message does not meet a
-worker that looks for it: the system has to wake that up and to switch to it, the sooner the smaller the buffers are:
-so messages are measured between two workers of *one* core, with the buffers that so many workers have, as many arrays in
-turns, and another such pair on each other core, which wants the same memory. "own core" is the prediction without both.
+worker that looks for it: the system has to wake that up and to switch to it, the sooner the smaller the buffers are. So
+messages are measured in a ring of at most two workers for each core that does nothing else, with the buffers that so many
+workers have, as many arrays in turns, and fewer bytes than a step sends. "own core" is the prediction without both.
 Medians of rounds, in each of which all is measured; each worker computes with one thread. Run it where nothing else runs.
 """
 
 import functools
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import numpy as np
@@ -30,7 +29,7 @@ from workers import simulate
 
 BATCH, WIDTH, LAYERS = 480, 512, 4
 COUNTS = (1, 2, 3, 4, 6, 8)
-SIZES = tuple(1 << k for k in range(14, 24, 2))  # bytes
+SIZES = tuple(1 << k for k in range(14, 22, 2))  # bytes
 
 
 class Network:
@@ -76,13 +75,8 @@ def steps(group, batch, whole, repeats, send=True, sets=1):
     return float(np.median(seconds[2 * sets :])), np.float64(total[:: WIDTH * 8])
 
 
-def sums(group, sizes, repeats, sets=1, core=None):
-    """Median seconds of a ring for each number of bytes. sets: arrays in turns. core: all workers on this one, where none
-    looks for messages before it sleeps, as where there are more workers than cores."""
-    if core is not None:
-        group._transport.spin = 0
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[core]})
+def sums(group, sizes, repeats, sets=1):
+    """Median seconds of a ring for each number of bytes. sets: arrays in turns."""
     found = []
     for nbytes in sizes:
         arrays, seconds = [np.ones(nbytes // 4, np.float32) for _ in range(sets)], []
@@ -99,21 +93,15 @@ def link(repeats, n, cores):
     """(alpha, beta) of a message where n workers share the cores; of workers with a core each, where n <= cores."""
     from workers import processes
 
-    sets = -(-n // cores) if n > cores else 1
-
-    def pair(core):
-        with processes.Workers(2, threads=1) as workers:
-            return workers.run(sums, SIZES, repeats, sets, core)
-
-    with mock.patch.object(processes, "BUFFER", processes._Layout(max(2, n)).capacity):
-        if n > cores:
-            with ThreadPoolExecutor() as pool:
-                found = [times for pair in pool.map(pair, range(cores)) for times in pair]
-        else:
-            found = pair(None)
-    # A ring of two: two steps, each with half of the bytes. On one core both workers' messages take their turns.
-    each = [max(of) / (4 if n > cores else 2) for of in zip(*found, strict=True)]
-    return simulate.fit_link([size / 2 for size in SIZES], each)
+    ring, sets = (min(n, 2 * cores), -(-n // cores)) if n > cores else (2, 1)
+    with (
+        mock.patch.object(processes, "BUFFER", processes._Layout(max(2, n)).capacity),
+        processes.Workers(ring, threads=1) as workers,
+    ):
+        found = workers.run(sums, SIZES, repeats, sets)
+    turns = max(1, ring / cores)  # as in simulate.local
+    each = [max(of) / (2 * (ring - 1) * turns) for of in zip(*found, strict=True)]
+    return simulate.fit_link([size / ring for size in SIZES], each)
 
 
 def of_all(answers):
