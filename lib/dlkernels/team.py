@@ -433,7 +433,7 @@ def size():
 def members():
     """The team that `share` wants, its threads started; a `Layer` where numba's threading layer does the work.
 
-    While `tracemalloc` traces, memory that a task asks for is Python's: a helper would wait for the lock of the interpreter,
+    While `tracemalloc` traces, memory that a task asks for is Python's: a helper would wait for the interpreter's lock,
     which the caller keeps until the helper is done. Then the caller works alone.
     """
     team = _memory if _ready else _start()
