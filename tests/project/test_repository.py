@@ -121,15 +121,3 @@ def test_every_folder_of_tests_has_quick_ones():
     ]
     assert len(folders) > 10
     assert not without, f"`make quick` runs nothing of {without}"
-
-
-def test_every_planted_fault_has_its_place_and_its_tests():
-    """mutations.py, which runs for an hour, would otherwise be the first to see that a line was rewritten."""
-    import mutations
-
-    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "lib").rglob("*.py")}
-    for fault in mutations.FAULTS:
-        pairs = [fault.old, *(old for old, _ in fault.also)]
-        assert 1 in [sum(text.count(old) for text in texts.values()) for old in pairs], fault.name
-        defined = (ROOT / fault.file).read_text(encoding="utf-8")
-        assert any(name in defined for name in re.findall(r"test_\w+", fault.tests) or [fault.tests]), fault.name
