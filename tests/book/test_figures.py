@@ -2,7 +2,9 @@
 
 import base64
 import io
+import itertools
 import re
+import types
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib
@@ -108,3 +110,16 @@ def test_show_displays_html_and_closes(monkeypatch):
     assert shown[0]["text/plain"] == "[Figure: One line going up.]"
     assert shown[0]["text/html"].startswith("<svg")
     assert not plt.fignum_exists(figure.number)
+
+
+def test_a_legend_that_took_long_is_no_warning(monkeypatch, recwarn):
+    """On a busy machine it would be one of the page, and fail the build."""
+    clock = itertools.count(step=5)
+    monkeypatch.setattr("matplotlib.legend.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
+    fig, ax = figures.subplots()
+    ax.plot([1, 2, 3], label="a line")
+    ax.legend()
+    figures.to_html(fig, "A line from one to three.")
+    plt.close(fig)
+    assert next(clock) > 5
+    assert not [warning.message for warning in recwarn]

@@ -8,6 +8,7 @@ figures.show(fig, alt="Ratio to NumPy against array size: above 1 from 64 KiB on
 import hashlib
 import io
 import re
+import warnings
 from html import escape
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def to_html(fig, alt):
         raise ValueError(f"alt is {alt!r}; expected a sentence that says what the figure shows")
     file = io.StringIO()
     undated = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with plt.rc_context({"svg.hashsalt": alt}):  # the same figure gives the same bytes
+    with plt.rc_context({"svg.hashsalt": alt}), warnings.catch_warnings():  # the same figure gives the same bytes
+        warnings.filterwarnings("ignore", "Creating legend")  # that it took a second: a busy machine's any does
         fig.savefig(file, format="svg", metadata=undated)
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
