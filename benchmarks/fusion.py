@@ -1,6 +1,6 @@
 """Chains of element-wise operations, fused and one by one, beside PyTorch: eager, and torch.compile.
 
-    TORCH_PYTHON=.../bin/python python benchmarks/run.py fusion           recorded in results/fusion.json; two minutes
+    TORCH_PYTHON=.../bin/python python benchmarks/run.py fusion           recorded in results/fusion.json; eight minutes
     TORCH_PYTHON=.../bin/python python benchmarks/run.py fusion --quick   one thread, not recorded
 
 "kind" of a row says which two are compared. Ours are those of lib/training/fusion, with the tape in both passes. torch.compile
@@ -50,8 +50,7 @@ def benchmark(quick=False):
     counted = {name: moved(name) for name in CHAINS}
     for name, one in counted.items():
         print(f"{name}: bytes for each element, forward and backward {one}")
-    # As the machine is: torch.compile makes code for all that the processor can, whatever its other kernels are told to use.
-    return sides.compare(__file__, cases, label, quick, older=None) | {"bytes": counted}
+    return sides.compare(__file__, cases, label, quick) | {"bytes": counted}
 
 
 def label(row):

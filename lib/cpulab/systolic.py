@@ -17,7 +17,7 @@ import numpy as np
 class Run:
     """What came out, and what it took."""
 
-    result: np.ndarray
+    result: np.ndarray  # (m, n), int64
     clocks: int
     cells: int
     counts: Counter  # macs; words that the edges read and write: "reads a", "reads b", "reads sums", "writes"
@@ -28,16 +28,31 @@ class Run:
         return self.counts["macs"] / (self.clocks * self.cells)
 
     def per_mac(self, *names):
+        """The words of these counts for each multiply-add."""
         return sum(self.counts[name] for name in names) / self.counts["macs"]
+
+
+def _sizes(a, b, rows, columns):
+    """m, k, n of a product that an array of these cells can compute."""
+    for name, x in (("a", a), ("b", b)):
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"{name} is {x.dtype}; expected integers, which are added exactly.")
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in a.shape + b.shape:
+        raise ValueError(f"a is {a.shape} and b {b.shape}; expected (m, k) and (k, n), none of them 0.")
+    if rows < 1 or columns < 1:
+        raise ValueError(f"The array has {rows} x {columns} cells; expected at least one.")
+    return *a.shape, b.shape[1]
 
 
 def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
     """a @ b. A tile of b stays in the cells, rows of a go through it, sums go down and leave at the bottom.
 
-    ahead: a second set of weights, filled while the first one is used. early: clocks by which a starts too soon.
-    watch: called as watch(clock, weights, a, sums, result) after each clock.
+    a (m, k), b (k, n): integers, which are added as int64. rows, columns: cells of the array. ahead: a second set of
+    weights, filled while the first one is used. early: clocks by which a starts too soon, so that the result is wrong.
+    watch: called as watch(clock, weights, a, sums, result) after each clock. Returns a `Run`; TypeError for what are no
+    integers, ValueError for other shapes. The idea: Kung, "Why systolic architectures?", 1982.
     """
-    (m, k), n = a.shape, b.shape[1]
+    m, k, n = _sizes(a, b, rows, columns)
     tiles = [(p, j) for j in range(0, n, columns) for p in range(0, k, rows)]
     alone = 2 * rows + columns + m - 2
     starts = [rows - early + t * (max(m, rows) if ahead else alone) for t in range(len(tiles))]
@@ -87,8 +102,11 @@ def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
 
 
 def output_stationary(a, b, rows, columns):
-    """a @ b. The sums of a tile of the result stay in the cells; rows of a and columns of b go through it."""
-    (m, k), n = a.shape, b.shape[1]
+    """a @ b. The sums of a tile of the result stay in the cells; rows of a and columns of b go through it.
+
+    Arguments, result and errors as of `weight_stationary`.
+    """
+    m, k, n = _sizes(a, b, rows, columns)
     result, counts, clocks = np.zeros((m, n), np.int64), Counter(), 0
     for i in range(0, m, rows):
         for j in range(0, n, columns):

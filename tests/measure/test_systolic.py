@@ -60,3 +60,15 @@ def test_a_clock_too_early_is_wrong_and_not_noticed(ahead):
     run = weight_stationary(a, b, 3, 3, ahead=ahead, early=1)
     assert run.result.shape == (6, 7)
     assert (run.result != a @ b).any()
+
+
+@pytest.mark.parametrize("run", [weight_stationary, output_stationary])
+def test_what_an_array_cannot_multiply_is_told(run):
+    a, b = given(4, 3, 5)
+    with pytest.raises(TypeError, match="b is float64; expected integers"):
+        run(a, b * 0.5, 2, 2)
+    for wrong in ((a, b.T), (a[0], b), (a[:0], b), (a[:, :0], b[:0])):
+        with pytest.raises(ValueError, match=r"expected \(m, k\) and \(k, n\), none of them 0"):
+            run(*wrong, 2, 2)
+    with pytest.raises(ValueError, match="0 x 2 cells; expected at least one"):
+        run(a, b, 0, 2)
