@@ -21,6 +21,7 @@ from .graph import Program, Step
 from .run import run
 
 FLOATS = ("float32", "float64")
+name_of = functools.cache(lambda dtype: dtype.name)  # NumPy puts the name together each time: 2 us, 13 times a call
 MOST = 32  # operations of a group: more would need more registers than a thread has
 
 
@@ -182,7 +183,7 @@ class _Trace:
             return None
         call = bound(_function(name), arguments, named)
         tensors = [x for x in call.values() if isinstance(x, Tensor)]
-        known = all(x.dtype.name in FLOATS for x in tensors)
+        known = all(name_of(x.dtype) in FLOATS for x in tensors)
         if not tensors or not known or call.get("out") is not None:
             return None
         for key, x in call.items():
@@ -266,11 +267,11 @@ def _run(last):
     for x in _ordered(first):
         if x.real is not None:
             form = "full" if x.shape == shape else "row" if x.shape == shape[-1:] else "column"
-            number[id(x)] = leaf(Step("input", (), x.dtype.name, form), x)
+            number[id(x)] = leaf(Step("input", (), name_of(x.dtype), form), x)
         else:
-            inputs = tuple(place(i, x.inputs[0].dtype.name) for i in x.inputs)
+            inputs = tuple(place(i, name_of(x.inputs[0].dtype)) for i in x.inputs)
             number[id(x)] = len(steps)
-            steps.append(Step(x.op, inputs, x.dtype.name))
+            steps.append(Step(x.op, inputs, name_of(x.dtype)))
     result = number[id(first)]
     program = Program(tuple(steps), ((result, "column" if reduce else "full"),))
     return _evaluated(program, values, shape, last)
