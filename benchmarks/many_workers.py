@@ -1,6 +1,6 @@
 """Data-parallel steps by processes of this machine, beside what the simulator predicts for them.
 
-    python benchmarks/run.py many_workers            recorded in results/many_workers.json
+    python benchmarks/run.py many_workers            recorded in results/many_workers_PROCESSOR_CORES.json
     python benchmarks/run.py many_workers --quick    few steps, two sizes, not recorded
 
 A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients by a
@@ -23,6 +23,7 @@ import time
 from unittest import mock
 
 import numpy as np
+from twenty import stored_as  # noqa: F401  run.py asks for it
 
 from cpulab.measure import Table
 from workers import simulate
