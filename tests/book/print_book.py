@@ -93,9 +93,8 @@ def join(chosen, front, printed):
             places[urlsplit(address(name)).path] = at, reader
             item = writer.add_outline_item(title=title(name), page_number=at, parent=part)
             for heading in _headings(reader.outline):
-                writer.add_outline_item(
-                    title=heading.title, page_number=at + reader.get_destination_page_number(heading), parent=item
-                )
+                on = at + reader.get_destination_page_number(heading)
+                writer.add_outline_item(title=_worded(heading.title, name), page_number=on, parent=item)
     own = None
     for index, page in enumerate(writer.pages):
         own = next((place for place in places.values() if place[0] == index), own)
@@ -111,6 +110,16 @@ def _headings(outline):
     """Those directly below a page's title."""
     for below in (entry for entry in outline if isinstance(entry, list)):
         yield from (entry for entry in below if not isinstance(entry, list))
+
+
+def _worded(words, name):
+    """A heading as its page has it: in Chromium's outline a line's end is no space, and what begins a sheet stands twice."""
+    text = (BOOK / f"{name}.html").read_text(encoding="utf-8")
+    for found in re.findall(r"<h2>(.*?)</h2>", text, re.S):
+        heading = " ".join(unescape(re.sub(r'<a class="headerlink".*?</a>|<[^>]+>', "", found, flags=re.S)).split())
+        if "".join(words.split()) in (heading.replace(" ", ""), 2 * heading.replace(" ", "")):
+            return heading
+    return words
 
 
 def _relink(writer, page, own, places):
