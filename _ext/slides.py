@@ -233,6 +233,23 @@ DECK = """<!doctype html>
 <script>
 Reveal.initialize({width: 1280, height: 720, margin: 0.03, center: false, hash: true, transition: "none", slideNumber: "c/t",
   controls: false, plugins: [RevealNotes]});
+function fit() { // a long table or listing is shown smaller, not cut off
+  const slide = Reveal.getCurrentSlide(), both = slide.querySelector(".both"), scale = Reveal.getScale();
+  const from = slide.getBoundingClientRect();
+  for (let zoom = 1, turn = 0; turn < 3; turn++) { // what is smaller may break its lines elsewhere
+    both.style.zoom = zoom;
+    let right = 0, bottom = 0;
+    for (const box of [...both.querySelectorAll("*")].map(part => part.getBoundingClientRect()).filter(box => box.width && box.height)) {
+      right = Math.max(right, (box.right - from.left) / scale);
+      bottom = Math.max(bottom, (box.bottom - from.top) / scale);
+    }
+    const top = (both.getBoundingClientRect().top - from.top) / scale;
+    zoom *= Math.min(1, 1260 / right, (705 - top) / (bottom - top));
+    both.style.zoom = zoom;
+  }
+}
+Reveal.on("ready", fit);
+Reveal.on("slidechanged", fit);
 </script>
 </body></html>
 """
