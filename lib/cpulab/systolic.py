@@ -35,8 +35,8 @@ class Run:
 def _sizes(a, b, rows, columns):
     """m, k, n of a product that an array of these cells can compute."""
     for name, x in (("a", a), ("b", b)):
-        if x.dtype.kind not in "iu":
-            raise TypeError(f"{name} is {x.dtype}; expected integers, which are added exactly.")
+        if x.dtype.kind not in "iu" or x.dtype == np.uint64:
+            raise TypeError(f"{name} is {x.dtype}; expected integers that an int64 can hold, which are added exactly.")
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in a.shape + b.shape:
         raise ValueError(f"a is {a.shape} and b {b.shape}; expected (m, k) and (k, n), none of them 0.")
     if rows < 1 or columns < 1:
@@ -48,17 +48,21 @@ def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
     """a @ b. A tile of b stays in the cells, rows of a go through it, sums go down and leave at the bottom.
 
     a (m, k), b (k, n): integers, which are added as int64. rows, columns: cells of the array. ahead: a second set of
-    weights, filled while the first one is used. early: clocks by which a starts too soon, so that the result is wrong.
+    set of weights, filled while the first one is used, through registers beside them. early: clocks by which a starts
+    too soon, 0 to rows, so that the result is wrong.
     watch: called as watch(clock, weights, a, sums, result) after each clock. Returns a `Run`; TypeError for what are no
     integers, ValueError for other shapes. The idea: Kung, "Why systolic architectures?", 1982.
     """
     m, k, n = _sizes(a, b, rows, columns)
+    if not 0 <= early <= rows:
+        raise ValueError(f"a starts {early} clocks early; expected 0 to {rows}, as weights come down in {rows}.")
     tiles = [(p, j) for j in range(0, n, columns) for p in range(0, k, rows)]
     alone = 2 * rows + columns + m - 2
     starts = [rows - early + t * (max(m, rows) if ahead else alone) for t in range(len(tiles))]
     clocks = starts[-1] + m + rows + columns - 2
     feed_a, row_of = np.zeros((clocks, rows), np.int64), np.full((clocks, rows), -1)
     feed_b, set_of = np.zeros((clocks, 2, columns), np.int64), np.full((clocks, columns), -1)
+    down = np.zeros((clocks, columns), bool)  # the last clock in which weights of a tile come down
     for t, (p, j) in enumerate(tiles):
         part = np.zeros((rows, 2, columns), np.int64)  # weights, and 1 where there is one
         part[: k - p, 0, : n - j] = b[p : p + rows, j : j + columns]
@@ -70,8 +74,9 @@ def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
         for c in range(columns):  # the last row first, as it goes down furthest
             begin = starts[t] + early - rows + c * ahead
             feed_b[begin : begin + rows, :, c], set_of[begin : begin + rows, c] = part[::-1, :, c], t % 2
+            down[begin + rows - 1, c] = True
 
-    weights = np.zeros((2, rows, 2, columns), np.int64)
+    chain, weights = np.zeros((rows, 2, columns), np.int64), np.zeros((2, rows, 2, columns), np.int64)
     x, sums, which = np.zeros((3, rows, columns), np.int64)
     which -= 1
     result, counts = np.zeros((m, n), np.int64), Counter()
@@ -91,11 +96,13 @@ def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
                 counts["reads sums"] += p > 0
                 counts["writes"] += 1
                 result[i, j + c] += sums[-1, c]
-        for s in (0, 1):  # what is loaded now is used from the next clock on
-            loads = np.flatnonzero(set_of[clock] == s)
-            weights[s, 1:, :, loads] = weights[s, :-1, :, loads].copy()
-            weights[s, 0, :, loads] = feed_b[clock, :, loads]
-            counts["reads b"] += feed_b[clock, 1, loads].sum()
+        loads = set_of[clock] >= 0  # what comes down now is used from the next clock on
+        chain[1:, :, loads] = chain[:-1, :, loads].copy()
+        chain[0][:, loads] = feed_b[clock][:, loads]
+        counts["reads b"] += feed_b[clock, 1, loads].sum()
+        for s in (0, 1):  # one set is its own chain; of two, one may still be in use while weights pass by
+            here = (set_of[clock] == s) & (down[clock] if ahead else True)
+            weights[s, :, :, here] = chain[:, :, here].transpose(2, 0, 1)
         if watch:
             watch(clock, weights[0, :, 0], np.where(busy, x, 0), np.where(busy, sums, 0), result)
     return Run(result, clocks, rows * columns, counts)

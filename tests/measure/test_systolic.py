@@ -11,6 +11,8 @@ pytestmark = pytest.mark.quick
 CASES = [
     ((3, 3, 3), (8, 8)), ((4, 3, 3), (3, 3)), ((7, 5, 9), (4, 3)), ((1, 10, 6), (4, 4)), ((20, 13, 17), (4, 5)),
     ((33, 1, 5), (3, 2)), ((16, 32, 16), (16, 16)), ((1, 1, 1), (1, 1)), ((5, 7, 3), (1, 1)), ((2, 9, 9), (8, 2)),
+    # weights come down while those of the tile before last are still used: rows of a between 2 and 2 * rows - 2
+    ((4, 12, 7), (5, 2)), ((7, 20, 9), (7, 4)), ((9, 18, 3), (6, 1)),
 ]  # fmt: skip
 
 
@@ -70,5 +72,13 @@ def test_what_an_array_cannot_multiply_is_told(run):
     for wrong in ((a, b.T), (a[0], b), (a[:0], b), (a[:, :0], b[:0])):
         with pytest.raises(ValueError, match=r"expected \(m, k\) and \(k, n\), none of them 0"):
             run(*wrong, 2, 2)
+    with pytest.raises(TypeError, match="b is uint64; expected integers that an int64 can hold"):
+        run(a, b.astype(np.uint64), 2, 2)
     with pytest.raises(ValueError, match="0 x 2 cells; expected at least one"):
         run(a, b, 0, 2)
+
+
+@pytest.mark.parametrize("early", [-1, 3])
+def test_clocks_that_there_are_not_are_told(early):
+    with pytest.raises(ValueError, match=f"a starts {early} clocks early; expected 0 to 2"):
+        weight_stationary(*given(4, 3, 5), 2, 2, early=early)
