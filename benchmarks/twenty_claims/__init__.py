@@ -1,9 +1,10 @@
 """The twenty claims of chapter 17, a file each: the claim as it is made, what is measured, and when it holds.
 
-A file cNN.py has CLAIM, the sentence; PARTS, what it says one by one; and ``measure(quick)``, which returns a figure for
-each part, by its name. Whether a part holds is decided by its bounds alone. `exact` ones are counted, or follow from what
-is recorded in this repository: they are the same on every machine, and a test measures them again. Of the others the
-verdict speaks of every machine that is recorded.
+A file cNN.py has CLAIM, the sentence; PARTS, what it says one by one; and ``measure(quick)``, which returns a figure
+for each part, by its name. Whether a part holds is decided by its bounds alone. `exact` ones are counted, or follow from
+what is recorded in this repository: they are the same on every machine, and a test measures them again. Of the others
+the verdict TRUE or FALSE says that the outcome is the same on every machine that is recorded, and that we know of none
+where it would be another; a condition is what another outcome depends on.
 """
 
 import importlib
@@ -45,6 +46,17 @@ class Part:
     def fits(self, outcomes):
         """Does the verdict agree with whether it held, of all machines?"""
         return all(outcomes) if self.verdict == TRUE else not any(outcomes) if self.verdict == FALSE else True
+
+
+def all_parts():
+    """{(number, name): Part} of all claims."""
+    return {(number, part.name): part for number in NUMBERS for part in one(number).PARTS}
+
+
+def of_machines(records):
+    """{(number, name): its figure on each machine}; None where that was not asked of a machine."""
+    found = [{(row["number"], row["name"]): row["value"] for row in record.data} for record in records]
+    return {key: [figures.get(key) for figures in found] for key in all_parts()}
 
 
 def one(number):

@@ -10,7 +10,7 @@ PARTS = (
         "halves",
         "training takes half the time",
         "part of a step's time saved by the best number of threads",
-        "true if there are more than two cores",
+        "true only with more than two cores",
         "14_workers",
         0.5,
     ),
@@ -18,14 +18,14 @@ PARTS = (
         "use",
         "use above 80 %",
         "part of all cores' time in which they run, at that number of threads",
-        "true if waiting in a loop counts as use",
+        "true if every thread computes, or waits in a loop",
         "14_workers",
         0.8,
     ),
     Part(
         "dynamic",
-        "the tuning has to be dynamic",
-        "part of a step's time that a choice for each layer saves over the best fixed one, at most",
+        "a choice for each layer halves it",
+        "part of the forward pass's time that a number for each layer saves over the best fixed one, at most",
         FALSE,
         "12_cnn",
         0.5,
@@ -62,7 +62,7 @@ def measure(quick):
             seconds.append(time.perf_counter() - begin)
         return seconds
 
-    counts = sorted({1, min(2, most), most})
+    counts = sorted({2**k for k in range(most.bit_length())} | {most})
     try:
         took = timing.times({str(n): lambda n=n: step(n) for n in counts}, budget=0.5 if quick else 6).seconds
         best = min(counts, key=lambda n: took[str(n)])

@@ -21,7 +21,7 @@ PARTS = (
 def measure(quick):
     import numpy as np
 
-    from simt import cuda
+    from simt import LaunchError, cuda
 
     @cuda.jit
     def mark(out):
@@ -33,7 +33,7 @@ def measure(quick):
         out = np.zeros(1, np.float32)
         try:
             mark[1, count](out)
-        except Exception:
+        except LaunchError:
             return False
         return out[0] == 1
 

@@ -1,4 +1,4 @@
-"""A layer in eight groups: its bytes, and what it can still compute."""
+"""A layer in eight groups, and its bytes; one in four, and what it can still compute of one without groups."""
 
 from . import FALSE, Part, random
 

@@ -29,9 +29,7 @@ PARTS = (
         "07_fusion",
         1.5,
     ),
-    Part(
-        "relu", "ReLU is expensive", "seconds, ReLU / a copy, 16 million numbers, one thread", FALSE, "07_fusion", 1.5
-    ),
+    Part("relu", "ReLU is expensive", "seconds, ReLU / a copy, 16 million numbers, one thread", FALSE, "07_fusion", 2),
 )
 
 
@@ -61,6 +59,7 @@ def measure(quick):
     def small(f):
         return lambda: f(x, out=out)
 
+    # A copy may write past the caches and so move two numbers for ReLU's three: up to 1.5 is no cost of ReLU.
     return {
         "bytes": moved("relu", "sigmoid") / moved("leaky_relu", "elu"),
         "leaky": gain(small(relu), small(leaky_relu), quick, 1),

@@ -1,6 +1,7 @@
-"""Bytes that must cross the link for a vector add, counted; nothing here is timed, as no machine with unified memory was recorded."""
+"""Bytes that must cross the link for a vector add, counted; nothing here is timed: no machine with unified memory was
+recorded."""
 
-from . import FALSE, Part
+from . import Part
 
 CLAIM = "Unified memory removes the cost of copies between host and device."
 N, PAGE = 1 << 24, 1 << 16
@@ -9,7 +10,7 @@ PARTS = (
         "touched",
         "nothing is copied where all is touched",
         "bytes over the link with unified memory / with copies; all of the vectors is used",
-        FALSE,
+        "true if both share one memory, with no link between",
         "05_transfers",
         0,
         0.5,
@@ -19,7 +20,7 @@ PARTS = (
         "sparse",
         "nothing is copied where little is touched",
         "the same; one number in each hundredth page is used",
-        "true for pages that nobody touches",
+        "true for pages that are not touched",
         "05_transfers",
         0,
         0.5,

@@ -1,8 +1,9 @@
 """A chain of four operations, fused: launches and bytes, counted, and time; and blocks of many threads."""
 
-from . import FALSE, TRUE, Part, gain, random
+from . import TRUE, Part, gain, random
 
 CLAIM = "Operator fusion removes kernel launches and raises speed. More threads per block is faster."
+FULL = "true up to the size with which blocks fill a multiprocessor"
 PARTS = (
     Part(
         "launches",
@@ -25,7 +26,16 @@ PARTS = (
         "blocks",
         "more threads in a block are faster",
         "warps on a multiprocessor, blocks of 1024 / of 64 threads",
-        FALSE,
+        FULL,
+        "15_fusion",
+        1.01,
+        exact=True,
+    ),
+    Part(
+        "small blocks",
+        "and so they are from very few on",
+        "warps on a multiprocessor, blocks of 64 / of 32 threads",
+        FULL,
         "15_fusion",
         1.01,
         exact=True,
@@ -39,6 +49,9 @@ def measure(quick):
     from simt.xray import occupancy
     from training import Tensor, fusion, no_grad
     from training import functional as F
+
+    def warps(threads, registers=32):
+        return occupancy("sm_90", threads, registers).warps_per_sm
 
     rows = 256 if quick else 4096
     x, bias, residual = Tensor(random(rows, 1024)), Tensor(random(1024, seed=1)), Tensor(random(rows, 1024, seed=2))
@@ -63,5 +76,6 @@ def measure(quick):
     return {
         "launches": counted(1) / counted(32),
         "speed": gain(run(fusion.fused(tail, most=1)), run(fused), quick),
-        "blocks": occupancy("sm_90", 1024, 32).warps_per_sm / occupancy("sm_90", 64, 32).warps_per_sm,
+        "blocks": warps(1024) / warps(64),
+        "small blocks": warps(64) / warps(32),
     }

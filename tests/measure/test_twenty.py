@@ -16,7 +16,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 import twenty  # noqa: E402
 import twenty_claims as claims  # noqa: E402
 
-PARTS = {(number, part.name): part for number in claims.NUMBERS for part in claims.one(number).PARTS}
+PARTS = claims.all_parts()
 EXACT = [n for n in claims.NUMBERS if all(part.exact for (number, _), part in PARTS.items() if number == n)]
 RECORDS = sorted(file.stem for file in results_folder().glob("twenty_*.json"))
 
@@ -60,7 +60,8 @@ def test_a_verdict_speaks_of_all_machines():
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_is_recorded_was_asked_of_these_parts(name):
     rows = recorded(name).data
-    assert [(row["number"], row["name"]) for row in rows] == list(PARTS)
+    asked = [(row["number"], row["name"]) for row in rows]
+    assert asked == [key for key in PARTS if key in asked]  # in order; an older record lacks parts that came later
     for row in rows:
         part = PARTS[row["number"], row["name"]]
         assert row == {"number": row["number"], "claim": row["claim"], **twenty.described(part), "value": row["value"]}
@@ -70,5 +71,5 @@ def test_what_is_recorded_was_asked_of_these_parts(name):
 
 
 @pytest.mark.quick
-def test_there_is_a_record():
-    assert RECORDS
+def test_each_part_is_recorded_of_a_machine():
+    assert all(any(v is not None for v in values) for values in claims.of_machines(map(recorded, RECORDS)).values())
