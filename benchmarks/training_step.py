@@ -1,4 +1,4 @@
-"""A whole step of training against PyTorch: forward pass, loss, backward pass and AdamW, of three small networks.
+"""A whole step of training against PyTorch: forward pass, loss, backward pass and AdamW, of small networks.
 
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step           all, recorded in results/training_step.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step --quick   one thread, not recorded
