@@ -33,7 +33,7 @@ PARTS = (
     ),
     Part(
         "small blocks",
-        "and so they are from very few on",
+        "more threads in a very small block are faster",
         "warps on a multiprocessor, blocks of 64 / of 32 threads",
         FULL,
         "15_fusion",
