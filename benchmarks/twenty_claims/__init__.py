@@ -1,10 +1,10 @@
 """The twenty claims of chapter 17, a file each: the claim as it is made, what is measured, and when it holds.
 
 A file cNN.py has CLAIM, the sentence; PARTS, what it says one by one; and ``measure(quick)``, which returns a figure
-for each part, by its name. Whether a part holds is decided by its bounds alone. `exact` ones are counted, or follow from
-what is recorded in this repository: they are the same on every machine, and a test measures them again. Of the others
-the verdict TRUE or FALSE says that the outcome is the same on every machine that is recorded, and that we know of none
-where it would be another; a condition is what another outcome depends on.
+for each part, by its name. Whether a part holds is decided by its bounds alone. `exact` ones are counted, or follow
+from what is recorded in this repository: they are the same on every machine, and a test measures them again. Of the
+others the verdict TRUE or FALSE says that the outcome is the same on every machine that is recorded, and that we know
+of none where it would be another; a condition is what another outcome depends on.
 """
 
 import importlib
