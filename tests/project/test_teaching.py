@@ -65,6 +65,40 @@ def test_what_grading_takes():
     assert record["exercise"] == "07_vector_add"
 
 
+def test_pages_that_ask_for_one_that_is_left_out_are_named():
+    titles = {page.stem: title(page) for page in (ROOT / "chapters").glob("*.md")}
+    for name, says in zip(
+        FILES,
+        (
+            "Page 12 asks for 11.7, which no week has",
+            "Two pages ask for one that is left out, 6 for 5.2 and 11 for 7.2",
+        ),
+        strict=True,
+    ):
+        weeks = tomllib.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))["week"]
+        pages = [page for week in weeks for page in week["pages"]]
+        lacking = [
+            (titles[page], titles[needed])
+            for k, page in enumerate(pages)
+            for needed in re.findall(r"\]\((\w+)\.md", needs(page))
+            if needed not in pages[:k]
+        ]
+        assert lacking == re.findall(r"([\d.]+) (?:asks )?for ([\d.]+\d)", says), name
+        assert says in WORDS
+
+
+def title(page):
+    """The number of a page."""
+    found = re.search(r"^# ([\d.]+) ", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return found and found[1]
+
+
+def needs(page):
+    """What a page says that it needs."""
+    found = re.search(r"\*\*Needs:\*\*(.*)", (ROOT / f"chapters/{page}.md").read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
 def test_what_it_names_is_there():
     for name in re.findall(r"\]\(([^)#]+)\)", TEXT):
         assert (ROOT / "docs" / name).exists(), name
