@@ -18,7 +18,7 @@ FILES = -n $(shell expr $(JOBS) + 2) --dist loadfile --no-loadscope-reorder
 # Tests build the book in a hurry: pages do all they do, but measure with few samples and disturb each other. Such results are
 # forgotten before somebody reads the book.
 HURRY :=
-PACED = test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.jupyter_cache; echo "$(HURRY)" >_build/.hurry
+PACED = mkdir -p _build; test "$$(cat _build/.hurry 2>/dev/null)" = "$(HURRY)" || rm -rf _build/.jupyter_cache; echo "$(HURRY)" >_build/.hurry
 
 # Some containers set it: each of thousands of processes would then compile the course's files again.
 unexport PYTHONDONTWRITEBYTECODE
