@@ -100,6 +100,8 @@ def test_the_record_has_all_kinds():
         ),
         ((X, np.array([0, -1, 1, 2])), ValueError, r"target\[1\] is -1; expected an index from 0 to 4"),
         ((X, T, 1.0), TypeError, "ignore_index is 1.0; expected a whole number"),
+        ((X, T, 2**63), ValueError, f"ignore_index is {2**63}; expected a whole number that fits int64"),
+        ((X[:, :0], np.full(4, -100)), ValueError, r"input has shape \(4, 0\); expected at least one class"),
         ((X, T, -100, "average"), ValueError, "reduction is 'average'; expected 'none', 'mean' or 'sum'"),
         ((X, T, -100, "mean", 1.5), ValueError, "label_smoothing is 1.5; expected a number from 0 to 1"),
         ((f32(1) + np.zeros((), f32), T), TypeError, "input is a float32"),
@@ -109,6 +111,19 @@ def test_the_record_has_all_kinds():
 def test_wrong_arguments_are_told(arguments, error, says):
     with pytest.raises(error, match=says):
         dlkernels.cross_entropy(*arguments)
+
+
+@pytest.mark.parametrize("operation", ["cross_entropy", "cross_entropy_with_lse", "cross_entropy_backward"])
+def test_an_ignored_index_need_be_no_class(operation):
+    """Nobody looks up the logit of a class that is not there: 255, say, stands for the rim of things in pictures."""
+    far = 1 << 40  # so far behind the logits that whoever reads there is ended
+    where = np.array([3, far, 0, 4])
+    grad = (np.ones((), f32),) if operation.endswith("backward") else ()
+    for rung in implementations.of(operation, "cpu"):
+        found = rung(*grad, X, where, ignore_index=far, label_smoothing=0.1)
+        expected = rung(*grad, X, T, label_smoothing=0.1)
+        for one, other in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+            np.testing.assert_array_equal(one, other)
 
 
 def test_wrong_targets_on_the_device_are_told_before_a_kernel_runs():

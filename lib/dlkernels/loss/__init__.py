@@ -47,6 +47,10 @@ def _check_cross_entropy(input, target, ignore_index, reduction, label_smoothing
         raise ValueError(f"label_smoothing is {label_smoothing}; expected a number from 0 to 1.")
     if isinstance(ignore_index, bool) or not isinstance(ignore_index, int | np.integer):
         raise TypeError(f"ignore_index is {ignore_index!r}; expected a whole number.")
+    if not -(2**63) <= ignore_index < 2**63:
+        raise ValueError(f"ignore_index is {ignore_index}; expected a whole number that fits int64, as targets do.")
+    if not classes and target.size:
+        raise ValueError(f"input has shape {tuple(input.shape)}; expected at least one class.")
     count = counted("target", target, classes, ignore_index)
     return target, int(ignore_index), reduction, smoothing, count, input
 

@@ -112,7 +112,9 @@ def _one_row(x, r, target, ignored, smoothing, losses, lse):
     for i in range(n):
         summed += math.exp(x[r, i] - top)
         inner += x[r, i]
-    _finish(x[r, max(target[r], 0)], r, target[r] == ignored, n, smoothing, top, summed, inner, losses, lse)
+    is_ignored = target[r] == ignored
+    chosen = x[r, 0 if is_ignored else target[r]]  # an index that is ignored need be no class
+    _finish(chosen, r, is_ignored, n, smoothing, top, summed, inner, losses, lse)
 
 
 @inner_njit(error_model="numpy")
@@ -190,11 +192,12 @@ def _loss_part(arguments, task, who):
         for r in range(here):
             sums[r] = _sum_of_exponentials(line, (begin + r) * n, highest[r], n)
         for r in range(begin, begin + here):
-            chosen, inner = line[r * n + max(target[r], 0)], x.dtype.type(0)
+            is_ignored, inner = target[r] == ignored, x.dtype.type(0)
+            chosen = line[r * n + (0 if is_ignored else target[r])]  # an index that is ignored need be no class
             if smoothing > 0:
                 inner = total(line, r * n, n)
             top, summed = highest[r - begin], sums[r - begin]
-            _finish(chosen, r, target[r] == ignored, n, smoothing, top, summed, inner, losses, lse)
+            _finish(chosen, r, is_ignored, n, smoothing, top, summed, inner, losses, lse)
 
 
 @compiled
