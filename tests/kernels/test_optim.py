@@ -140,6 +140,8 @@ def test_results_over_other_arrays_are_refused():
         (ValueError, "params is empty", lambda p: sgd((), ())),
         (TypeError, "out is ndarray; expected None or a tuple", lambda p: sgd(p, p, out=p)),
         (ValueError, "max_norm is -1", lambda p: clip_grad_norm(p, -1)),
+        (ValueError, "max_norm is nan; expected a finite number", lambda p: clip_grad_norm(p, np.nan)),
+        (ValueError, "lr is inf; expected a finite number of at least 0", lambda p: sgd(p, p, lr=np.inf)),
     ],
 )  # fmt: skip
 def test_wrong_arguments(error, words, call):
@@ -170,6 +172,17 @@ def test_what_is_not_finite_is_seen():
         np.testing.assert_array_equal(total, np.float32(norm))
         assert np.isnan(clipped[2])
         np.testing.assert_array_equal(clipped[:2], np.float32([np.nan] * 2 if np.isnan(norm) else [0, 0]))
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_without_a_limit_the_norm_is_found(device):
+    """How PyTorch's users watch a norm: max_norm is infinite, and nothing is clipped."""
+    g = np.float32([3, 4])
+    norm, clipped = clip_grad_norm(cuda.to_device(g) if device else g, np.inf)
+    if device:
+        norm, clipped = norm.copy_to_host(), clipped.copy_to_host()
+    assert norm == 5
+    np.testing.assert_array_equal(clipped, g)
 
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------

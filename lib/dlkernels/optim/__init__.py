@@ -34,7 +34,7 @@ def _real(name, value, least=0.0, below=math.inf):
     value = float(number(name, value, "float64"))
     if not least <= value < below:
         limit = "" if below == math.inf else f" and less than {below:g}"
-        raise ValueError(f"{name} is {value:g}; expected a number of at least {least:g}{limit}.")
+        raise ValueError(f"{name} is {value:g}; expected a finite number of at least {least:g}{limit}.")
     return value
 
 
@@ -123,7 +123,7 @@ def _prepare(params, grads, exp_avgs, exp_avg_sqs, step, lr, betas, eps, weight_
     no_backward="training does not differentiate through the clipping of its gradients",
 )
 def _prepare_clip_grad_norm(grads, max_norm, out=None):
-    most = _real("max_norm", max_norm)
+    most = math.inf if isinstance(max_norm, numbers.Real) and max_norm == math.inf else _real("max_norm", max_norm)
     if grads is None:
         raise TypeError("grads is None; expected an array or a tuple of arrays.")
     gathered, results = gather({"grads": grads}, out, ("grads",), single=("total_norm",))
@@ -187,8 +187,8 @@ def clip_grad_norm(grads, max_norm, out=None):
 
     Returns (total_norm, grads).
     total_norm: the square root of the sum of all squares, an array of no dimensions. grads: an array, or a tuple of
-    arrays; what is returned is each times min(1, max_norm / (total_norm + 1e-6)). out: (array or None, where the
-    gradients go or None), as in the head of this folder.
+    arrays; what is returned is each times min(1, max_norm / (total_norm + 1e-6)). max_norm may be infinite: then only
+    the norm is found. out: (array or None, where the gradients go or None), as in the head of this folder.
 
     The squares are added in float64, so that float32 gradients of 1e25, or 1e-30, have their norm; PyTorch 2.13 adds
     in float32 and gets inf, or 0, there. float64 gradients beyond 1e154 give inf. Where the norm is inf, gradients
