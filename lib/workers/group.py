@@ -9,6 +9,7 @@ that a worker that does something else, or has an array of another shape, is tol
 """
 
 import concurrent.futures
+import numbers
 
 import numpy as np
 
@@ -22,6 +23,14 @@ class GroupError(RuntimeError):
     def __init__(self, message, rank=None):
         super().__init__(message)
         self.rank = rank
+
+
+def words_of(error):
+    """What an error says of itself, also one whose own words fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception as other:
+        return f"{type(error).__name__}, whose words cannot be had ({type(other).__name__})"
 
 
 class Transport:
@@ -39,7 +48,7 @@ class Transport:
     """
 
     rank = 0
-    _aside = _pool = _last = None
+    _aside = _pool = _last = _failed = None
 
     def aside(self):
         """The transport of this worker's second thread."""
@@ -53,7 +62,12 @@ class Transport:
 
         def call():
             try:
+                if self._failed:  # its messages are still under way: what follows would take them for its own
+                    raise self._failed
                 return work(*arguments)
+            except BaseException as error:
+                self._failed = error
+                raise
             finally:
                 transport.ended(number)
 
@@ -61,10 +75,12 @@ class Transport:
         return self._last
 
     def close(self):
-        """Returns when the second thread has ended."""
+        """Returns when the second thread has ended. Raises the first error of its work, whether waited for or not."""
         if self._last:
-            self._last.wait()
-            self._pool.shutdown()
+            try:
+                self._last.wait()
+            finally:
+                self._pool.shutdown()
 
     def check(self, source, mine, theirs):
         """Refuses a message that was sent while doing something else."""
@@ -117,6 +133,8 @@ class Group:
         """The next array from worker `source`, with its shape and dtype. With `into`, a C-contiguous array, the
         message is written there; with `combine`, a ufunc of two arguments, `combine(into, message)` is."""
         self._named(source, "source")
+        if into is not None and not into.flags.c_contiguous:
+            raise ValueError(f"into is not C-contiguous, its strides are {into.strides}: expected an array that is")
         return self._transport.take(self._members[source], self._tag, what, into, combine)
 
     def receive_any(self, what="send"):
@@ -197,7 +215,7 @@ class Group:
         """The sub-group of all workers that gave the same `color` (an integer from 0 on; None: in no group, and the
         result is None), in the order of `key` (an integer), then of rank. All workers of the group call it. A grid of
         r rows and c columns is two splits: `split(rank // c)` and `split(rank % c)`."""
-        if color is not None and color < 0:
+        if color is not None and not (isinstance(color, numbers.Integral) and 0 <= color < 2**63):
             raise ValueError(f"color={color}: colors are integers from 0 on, or None")
         mine = np.array([[-1 if color is None else color, self.rank if key is None else key]], np.int64)
         table = collectives.all_gather(self, mine, what="split")

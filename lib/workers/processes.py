@@ -39,7 +39,7 @@ from multiprocessing import shared_memory
 
 import numpy as np
 
-from .group import Group, GroupError, Transport
+from .group import Group, GroupError, Transport, words_of
 
 ORDERED = platform.machine().lower() in ("x86_64", "amd64")  # stores are seen in their order (see fenced.py)
 LANES = 2  # a worker's two threads: that of its function, and that of `start_all_reduce`
@@ -380,7 +380,10 @@ def _answer(group, work):
         function, args, named = pickle.loads(work)
         result = function(group, *args, **named)
         group.close()
-        return pickle.dumps(("returned", result), pickle.HIGHEST_PROTOCOL)
+        try:
+            return pickle.dumps(("returned", result), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            raise TypeError(f"what it returned, a {type(result).__name__}, cannot be pickled: {error}") from error
     except _Ended:
         raise
     except BaseException as error:
@@ -390,7 +393,7 @@ def _answer(group, work):
 def _raised(error):
     known = error.rank if isinstance(error, GroupError) else None
     text = str(error) if isinstance(error, GroupError) else None
-    return "raised", known, text, f"{type(error).__name__}: {error}", traceback.format_exc()
+    return "raised", known, text, words_of(error), traceback.format_exc()
 
 
 def _end_with_parent():

@@ -13,7 +13,7 @@ import threading
 
 import numpy as np
 
-from .group import Group, GroupError, Transport
+from .group import Group, GroupError, Transport, words_of
 
 
 def run(function, size, *args, capacity=None, timeout=None, **named):
@@ -39,20 +39,24 @@ def run(function, size, *args, capacity=None, timeout=None, **named):
         except GroupError as error:
             post.fail(error.rank, str(error), error)
         except BaseException as error:
-            post.fail(rank, f"worker {rank} of {size} raised {type(error).__name__}: {error}", error)
+            post.fail(rank, f"worker {rank} of {size} raised {words_of(error)}", error)
         post.returned(rank)
 
     threads = [threading.Thread(target=work, args=(rank,), daemon=True) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    with post.changed:
-        if not post.changed.wait_for(lambda: len(post.done) == size, timeout):
-            late = sorted(set(range(size)) - post.done)
-            post.fail(late[0], f"time is up after {timeout} s: workers {late} of {size} have not returned")
-        left = [key for key, box in post.boxes.items() if box]
-        if left and not post.failure:
-            source, to, *_ = left[0]
-            post.fail(source, f"worker {source} sent worker {to} a message that it has not received")
+    try:
+        for thread in threads:
+            thread.start()
+        with post.changed:
+            if not post.changed.wait_for(lambda: len(post.done) == size, timeout):
+                late = sorted(set(range(size)) - post.done)
+                post.fail(late[0], f"time is up after {timeout} s: workers {late} of {size} have not returned")
+            left = [key for key, box in post.boxes.items() if box]
+            if left and not post.failure:
+                source, to, *_ = left[0]
+                post.fail(source, f"worker {source} sent worker {to} a message that it has not received")
+    except BaseException as error:  # Ctrl-C: who sends or receives from now on ends
+        post.fail(None, f"the group was ended by {words_of(error)}", error)
+        raise
     if post.failure:
         rank, message, error = post.failure
         raise GroupError(message, rank) from error

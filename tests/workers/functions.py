@@ -184,6 +184,23 @@ def aside_raises(group):
     group.start_all_reduce(np.zeros(group.rank + 1)).wait()
 
 
+def aside_raises_unheard(group):
+    """Nobody waits for the first of two; the second must not take its messages."""
+    group.start_all_reduce(np.zeros(3 + group.rank))
+    group.start_all_reduce(np.zeros(3))
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def raises_speechless(group):
+    if group.rank == 1:
+        raise Speechless
+    group.barrier()
+
+
 def exits(group):
     if group.rank == 1:
         os._exit(3)

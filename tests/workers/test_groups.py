@@ -1,5 +1,7 @@
 """Groups over threads: each collective on each size, its bytes, its bits, and what a wrong program is told."""
 
+import signal
+import threading
 import time
 
 import functions
@@ -185,7 +187,9 @@ WRONG = [
     (functions.other_order, 2, (0, 1), r"is in (barrier|all_reduce).* and took .* is in (barrier|all_reduce)"),
     (functions.not_received, 2, (1,), "worker 1 sent worker 0 a message that it has not received"),
     (functions.raises, 3, (2,), "worker 2 of 3 raised ZeroDivisionError: no more"),
+    (functions.raises_speechless, 2, (1,), "worker 1 of 2 raised Speechless, whose words cannot be had"),
     (functions.aside_raises, 2, (0, 1), r"all_reduce sum ring of float64 \(\d,\) and took"),
+    (functions.aside_raises_unheard, 2, (0, 1), r"all_reduce sum ring of float64 \(\d,\) and took"),
 ]  # fmt: skip
 
 
@@ -207,14 +211,33 @@ def test_a_send_that_relies_on_room():
 
 
 def test_time_is_up():
-    import threading
-
     stop = threading.Event()
     try:
         with pytest.raises(GroupError, match=r"time is up after 0.1 s: workers \[0\] of 2"):
             threads.run(lambda group: group.rank or stop.wait(60), 2, timeout=0.1)
     finally:
         stop.set()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs a signal to one thread")
+def test_ctrl_c_ends_the_workers():
+    """Else they would go on behind a notebook's next cell."""
+    ended = threading.Semaphore(0)
+
+    def work(group):
+        try:
+            group.barrier()  # both are there
+            if group.rank == 0:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            while True:
+                group.barrier()
+        finally:
+            ended.release()
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(work, 2)
+    assert ended.acquire(timeout=60)
+    assert ended.acquire(timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +257,8 @@ def test_time_is_up():
         (lambda group: group.broadcast(None), ValueError, "worker 0 is the root"),
         (lambda group: group.broadcast(np.zeros(1), root=2), ValueError, "root=2"),
         (lambda group: group.split(-2), ValueError, "color=-2"),
+        (lambda group: group.split(0.5), ValueError, "color=0.5: colors are integers"),
+        (lambda group: group.receive(1, into=np.zeros((2, 4))[:, ::2]), ValueError, "into is not C-contiguous"),
     ],
 )
 def test_wrong_arguments(call, error, words):

@@ -33,6 +33,7 @@ def test_the_bound(n, bound, speeds):
 
     def watched(worker, gradients, version):
         stale = push(worker, gradients, version)
+        assert stale == len(far) - version  # all steps since, whoever made them
         far.append(max(server.clocks) - min(server.clocks))
         return stale
 
