@@ -293,6 +293,9 @@ def test_backward_keeps_what_costs_fewer_bytes_than_reading_the_inputs_again():
     def sum_of_four(a, b, c, d):
         return F.gelu(a + b + c + d) * 2.0
 
+    def sum_of_two(a, b):
+        return F.gelu(a + b)
+
     def product(a, b):
         return F.gelu(a * b)
 
@@ -301,13 +304,14 @@ def test_backward_keeps_what_costs_fewer_bytes_than_reading_the_inputs_again():
 
     rng = np.random.default_rng(0)
     read = {}
-    for function, inputs in ((sum_of_four, 4), (product, 2), (rectified, 3)):
+    for function, inputs in ((sum_of_four, 4), (sum_of_two, 2), (product, 2), (rectified, 3)):
         given = [Tensor(rng.standard_normal((8, 16)).astype(np.float32), requires_grad=True) for _ in range(inputs)]
         with fusion.launches() as made:
             fusion.fused(function)(*given).backward(np.ones((8, 16), np.float32))
         read[function.__name__] = [one.bytes // (8 * 16 * 4) for one in made]
     # forward reads 4 and writes 2 (the sum is kept); backward reads grad and the sum, and writes one gradient for all
     assert read["sum_of_four"] == [6, 3]
+    assert read["sum_of_two"] == [3, 4]  # to write the sum and read it again costs as much: it takes no memory
     assert read["product"] == [3, 5]
     assert read["rectified"] == [4, 3]  # its result says where it was positive
 
