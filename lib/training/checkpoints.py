@@ -102,13 +102,14 @@ def _give(thing, state):
 
 
 ARRAY = "array of the file"  # the key of a dict that stands for an array
+METADATA = "__metadata__"  # the part of a header that is no array
 
 
 def _packed(state, name, arrays):
     """`state` for JSON: its arrays go into `arrays` under dotted names, which stand in their place."""
     if isinstance(state, dict):
-        if wrong := [key for key in state if not isinstance(key, str)]:
-            raise TypeError(f"{name} has the key {wrong[0]!r}; expected names, as JSON has")
+        if wrong := [key for key in state if not isinstance(key, str) or key == ARRAY]:
+            raise TypeError(f"{name} has the key {wrong[0]!r}; expected names, as JSON has, and not {ARRAY!r}")
         return {key: _packed(value, f"{name}.{key}", arrays) for key, value in state.items()}
     if isinstance(state, list | tuple):
         return [_packed(value, f"{name}.{k}", arrays) for k, value in enumerate(state)]
@@ -122,6 +123,8 @@ def _packed(state, name, arrays):
         raise TypeError(f"{name} is {found}; expected numbers, text, None, arrays of numbers, or a state_dict()")
     if name in arrays:
         raise TypeError(f"two arrays have the name {name}")
+    if name == METADATA:
+        raise TypeError(f"an array has the name {name}, which the format keeps for itself")
     arrays[name] = np.asarray(as_host(state), order="C")
     return {ARRAY: name}
 
@@ -143,7 +146,7 @@ def _read(path):
     try:
         arrays = safetensors.numpy.load(content)  # checks lengths and offsets
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")], object_pairs_hook=_unique)
-        metadata = header.get("__metadata__", {})
+        metadata = header.get(METADATA, {})
         if metadata.get("format") != FORMAT:
             raise ValueError(f"its format is {metadata.get('format')!r}; expected {FORMAT!r}")
         state = _unpacked(json.loads(metadata["state"], object_pairs_hook=_unique), arrays)
@@ -151,6 +154,8 @@ def _read(path):
             raise ValueError(f"its state has no place for the array {min(arrays)!r}")
         if set(state) != {"objects", "values"}:
             raise ValueError(f"its state has the parts {', '.join(state)}; expected objects, values")
+        if wrong := [name for name, part in state.items() if not isinstance(part, dict)]:
+            raise ValueError(f"its {wrong[0]} are a {type(state[wrong[0]]).__name__}; expected names and their states")
     except Exception as problem:  # whatever a forged file does to the two readers
         size = f"{len(content):,} bytes"
         raise ValueError(f"{path} ({size}) is no whole checkpoint: {_words(problem)}. Take an older one.") from problem

@@ -11,6 +11,7 @@ import importlib.metadata
 import itertools
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 
 import numpy as np
 
@@ -153,7 +154,10 @@ class Loader:
         for name in self.FIXED:
             if state[name] != getattr(self, name):
                 raise ValueError(f"{name} is {getattr(self, name)}, but the state's loader had {state[name]}")
-        if not (state["epoch"] >= 0 and 0 <= state["position"] <= len(self)):
+        for name in ("epoch", "position", "seed"):
+            if not isinstance(state[name], Integral) or state[name] < 0:
+                raise ValueError(f"{name} is {state[name]!r}; expected a whole number, 0 or more")
+        if state["position"] > len(self):
             raise ValueError(f"epoch {state['epoch']}, position {state['position']}: there are {len(self)} batches")
         self.epoch, self.position, self.seed = state["epoch"], state["position"], state["seed"]
         self._running = None

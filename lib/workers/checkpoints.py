@@ -11,6 +11,7 @@ moment, when worker 0 has all files on the disk and replaces `checkpoint.json`, 
 more are deleted then. A training that dies on the way has its last checkpoint.
 """
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass
@@ -120,18 +121,17 @@ def save(folder, group, pieces, **values):
 def load(folder, group, pieces):
     """Write into the arrays of `pieces` what the checkpoint in `folder` has of them. Returns the values.
 
-    FileNotFoundError where there is none, ValueError where it lacks a part of a piece, or has it in another shape or
-    dtype: nothing is written into any array then. No worker waits for another; `group` is the one that will go on.
+    FileNotFoundError where there is none, ValueError where it is damaged, lacks a part of a piece, or has it in
+    another shape or dtype: nothing is written into any array then. No worker waits for another; `group` is the one
+    that will go on.
     """
-    import safetensors
-
     folder = Path(folder)
-    index = json.loads((folder / INDEX).read_text())
+    index = _index(folder)
     found = {name: np.empty_like(piece.array) for name, piece in pieces.items()}
     covered = {name: np.zeros(piece.array.shape, bool) for name, piece in pieces.items()}
     for file in index["files"]:
-        with safetensors.safe_open(folder / file, "numpy") as opened:
-            layout = json.loads(opened.metadata()["state"])["values"]["layout"]
+        opened, layout = _opened(folder / file)
+        with opened:
             for name in pieces.keys() & layout.keys():
                 shape, begin = layout[name]
                 piece, there = pieces[name], opened.get_slice(f"pieces.{name}")
@@ -161,9 +161,39 @@ def _overlap(one, other):
     return both if all(begin < end for begin, end in both) else None
 
 
+def _index(folder):
+    """What the index says: {"number", "files", "values"}."""
+    with _damaged(folder / INDEX):
+        index = json.loads((folder / INDEX).read_text())
+        kinds = {"number": int, "files": list, "values": dict}
+        if not all(isinstance(index[name], kind) for name, kind in kinds.items()):
+            raise TypeError(f"expected {', '.join(f'{name}: {kind.__name__}' for name, kind in kinds.items())}")
+        return index
+
+
+def _opened(path):
+    """(a worker's file, which part of which array each of its pieces is)."""
+    import safetensors
+
+    with _damaged(path):
+        opened = safetensors.safe_open(path, "numpy")
+        return opened, json.loads(opened.metadata()["state"])["values"]["layout"]
+
+
+@contextlib.contextmanager
+def _damaged(path):
+    """Names the file that cannot be read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as problem:  # whatever its reader raises
+        raise ValueError(f"{path} is damaged: {type(problem).__name__}: {problem}.") from problem
+
+
 def _number(folder):
     try:
-        return json.loads((folder / INDEX).read_text())["number"]
+        return _index(folder)["number"]
     except FileNotFoundError:
         return 0
 

@@ -102,6 +102,7 @@ def test_other_programs_can_read_it(path):
     ({1: 2}, "has the key 1; expected names"),
     ({"a": [object()]}, "step.a.0 is of type object"),
     ({"a.b": np.zeros(1), "a": {"b": np.zeros(1)}}, "two arrays have the name step.a.b"),
+    ({"array of the file": "a"}, "has the key 'array of the file'; expected names"),
     (np.array(["text"]), "step is an array of <U4; expected numbers"),
 ])  # fmt: skip
 def test_what_cannot_be_saved_leaves_the_old_file(path, thing, words):
@@ -110,6 +111,11 @@ def test_what_cannot_be_saved_leaves_the_old_file(path, thing, words):
         save(path, step=thing)
     assert load(path) == {"step": 1}
     assert os.listdir(path.parent) == [path.name]
+
+
+def test_the_formats_own_name_is_refused(path):
+    with pytest.raises(TypeError, match="an array has the name __metadata__, which the format keeps for itself"):
+        save(path, __metadata__=np.zeros(1))
 
 
 def test_the_last_ones_are_kept(path):
@@ -204,6 +210,7 @@ FORGED = {
     "an array that nothing names": (described(EMPTY, a=tensor()), "no place for the array 'a'"),
     "an array that is not there": (described('{"objects": {"array of the file": "b"}}', a=tensor()), "called 'b'"),
     "a name twice in the state": (described('{"objects": {}, "objects": {}}', a=tensor()), "'objects' is there twice"),
+    "a part that is none": (described('{"objects": {"array of the file": "a"}, "values": 1}', a=tensor()), "ndarray"),
     "parts that are missing": (described('{"values": {"array of the file": "a"}}', a=tensor()), "expected objects"),
 }  # fmt: skip
 

@@ -175,7 +175,10 @@ def test_wrong_arguments_are_told(arrays, options, words):
         Loader(arrays, **{"batch_size": 2} | options)
 
 
-@pytest.mark.parametrize("change", [{"examples": 24}, {"batch_size": 6}, {"position": 6}, {"position": -1}])
+WRONG = {"examples": 24}, {"batch_size": 6}, {"position": 6}, {"position": -1}, {"epoch": 0.5}, {"seed": "x"}
+
+
+@pytest.mark.parametrize("change", WRONG)
 def test_a_state_of_other_data_is_refused(change):
     loader = Loader(numbers(), 5)
     with pytest.raises(ValueError, match=next(iter(change))):

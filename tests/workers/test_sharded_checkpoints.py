@@ -154,3 +154,18 @@ def test_errors_leave_arrays_as_they_are(tmp_path):
     assert whole.tolist() == [7] * 6
     with pytest.raises(GroupError, match="FileNotFoundError"):
         threads.run(lambda group: load(tmp_path / "no", group, {}), 1)
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    saved(tmp_path)
+    index = json.loads((tmp_path / INDEX).read_text())
+    for name in (INDEX, index["files"][1]):
+        whole = (tmp_path / name).read_bytes()
+        for content in (b"", whole[:-1], b"[]"):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(GroupError, match=rf"{name} is damaged: "):
+                threads.run(lambda group: load(tmp_path, group, {"w": Piece(np.zeros(6, np.float32), (6,), (0,))}), 1)
+        (tmp_path / name).write_bytes(whole)
+    (tmp_path / INDEX).write_text(json.dumps(index | {"number": "one"}))
+    with pytest.raises(GroupError, match="is damaged: TypeError: expected number: int, files: list, values: dict"):
+        saved(tmp_path)
