@@ -64,6 +64,10 @@ class Tensor:
     def item(self):
         return self.numpy().item()
 
+    def wait(self):
+        """The tensor itself. One of a fused function that was not computed yet is computed first."""
+        return self
+
     def detach(self):
         """The same array, without its history."""
         return Tensor(self.data)
@@ -163,6 +167,7 @@ class Node:
 def _edge(x):
     """Where the gradient of a tensor goes: (node, index of its result), or (leaf, version). Holds no array of a result,
     so that what no gradient needs is freed."""
+    x = x.wait()  # a leaf of a fused function stands for the tensor that gets the gradient
     return (x, x.version) if x.node is None else (x.node, x.index)
 
 

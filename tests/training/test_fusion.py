@@ -440,6 +440,23 @@ def test_a_value_that_is_used_twice_is_computed_once():
     np.testing.assert_allclose(x.grad, (2 * t + 1) * (1 - t * t), rtol=1e-5)
 
 
+@interpreted()
+def test_a_product_with_what_the_function_was_given():
+    """Its gradient goes to the tensor that was given, not to what stands for it inside."""
+
+    def layer(x, weight):
+        return F.relu(F.matmul(F.gelu(x * 2.0), weight) + 1.0)
+
+    rng, found = np.random.default_rng(0), []
+    arrays = rng.standard_normal((3, 4)).astype(np.float32), rng.standard_normal((4, 5)).astype(np.float32)
+    for function in (layer, fusion.fused(layer)):
+        x, weight = (Tensor(array, requires_grad=True) for array in arrays)
+        function(x, weight).sum().backward()
+        found.append((x.grad, weight.grad))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
 def test_what_cannot_be_fused_runs_as_ever():
     x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
     half = fusion.fused(lambda x: F.softmax(F.relu(x) * 2.0) + 1.0)(x)

@@ -88,6 +88,7 @@ class Lazy(Tensor):
     index = property(lambda self: self.wait().index)
     grad = property(lambda self: self.wait().grad)
     version = property(lambda self: self.wait().version)
+    when_ready = property(lambda self: self.wait().when_ready)
 
     def wait(self):
         """The Tensor: what this one waits for is computed now, in one pass."""
