@@ -127,19 +127,21 @@ def test_what_fails_is_told_and_never_chosen():
         search(space, trial, exhaustive, budget=2)
 
 
-@pytest.mark.parametrize("name", ["random", "hill climb", "successive halving"])
-def test_failures_stop_no_strategy(name):
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("name", ALL)
+def test_failures_stop_no_strategy(name, few):
+    """few: one alone does not fail, so that a model has long nothing to learn from."""
     space = Space({"a": range(20)})
 
     def trial(configuration, effort):
-        if configuration["a"] % 2:
+        if configuration["a"] % 2 or (few and configuration["a"]):
             raise Failed("odd")
         return 1 + configuration["a"]
 
     assert search(space, trial, ALL[name], seed=1).best == {"a": 0}
 
 
-@pytest.mark.parametrize("score", [0, -1.0, math.nan])
+@pytest.mark.parametrize("score", [0, -1.0, math.nan, math.inf])
 def test_a_score_that_is_no_time_is_refused(score):
     with pytest.raises(ValueError, match="expected a number above 0"):
         search(Space({"a": (1,)}), lambda c, effort: score, exhaustive)

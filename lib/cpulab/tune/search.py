@@ -76,6 +76,6 @@ def _tried(trial, configuration, effort):
         score = float(trial(configuration, effort))
     except Failed as failed:
         return math.inf, str(failed) or "it failed"
-    if not score > 0:  # not a number, too
-        raise ValueError(f"trial of {configuration} returned {score}; expected a number above 0")
+    if not 0 < score < math.inf:  # not a number, too
+        raise ValueError(f"trial of {configuration} returned {score}; expected a number above 0, or `Failed` raised")
     return score, ""

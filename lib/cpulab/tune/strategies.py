@@ -62,18 +62,25 @@ def successive_halving(space, rng, budget, eta=2, rungs=3):
 
 def bayesian(space, rng, budget):
     """A Gaussian process of the logarithm of the scores says where an improvement is to be expected
-    (Jones, Schonlau and Welch, 1998; Snoek, Larochelle and Adams, 2012)."""
+    (Jones, Schonlau and Welch, 1998; Snoek, Larochelle and Adams, 2012). It takes what failed for as slow as the
+    slowest that did not."""
     places, order = space.features(), list(map(int, rng.permutation(len(space))))
     scores, kernel = {}, None
     for number in order[:FIRST]:
         scores[number] = yield number, 1
     while len(scores) < len(space):
         tried = list(scores)
-        fit = kernel is None or len(tried) in REFIT
-        model = _process(places[tried], np.log([scores[n] for n in tried]), kernel, fit, int(rng.integers(1 << 31)))
-        kernel = model.kernel_
         rest = [number for number in order if number not in scores]
-        improvement = expected_improvement(*model.predict(places[rest], return_std=True), np.log(min(scores.values())))
+        found = np.array(list(scores.values()))
+        runs = found[np.isfinite(found)]
+        if not runs.size:  # nothing to learn from
+            scores[rest[0]] = yield rest[0], 1
+            continue
+        fit = kernel is None or len(tried) in REFIT
+        seen = np.log(np.minimum(found, runs.max()))
+        model = _process(places[tried], seen, kernel, fit, int(rng.integers(1 << 31)))
+        kernel = model.kernel_
+        improvement = expected_improvement(*model.predict(places[rest], return_std=True), seen.min())
         number = rest[int(np.argmax(improvement))]
         scores[number] = yield number, 1
 
