@@ -664,6 +664,13 @@ KERNELS = [
         "test_shapes and cpu-cross_entropy_vectors",
     ),
     Fault(
+        "cross_entropy: the logit of an index that is ignored is looked up",
+        "chosen = line[r * n + (0 if is_ignored else target[r])]",
+        "chosen = line[r * n + max(target[r], 0)]",
+        "tests/kernels/test_loss.py",
+        "need_be_no_class",
+    ),
+    Fault(
         "cross_entropy_backward: the log-sum-exp of another row",
         "_exponentials_below(line, at, lse[r], n, g, base, result)",
         "_exponentials_below(line, at, lse[first], n, g, base, result)",
@@ -1922,6 +1929,13 @@ WORKERS = [
         "test_nobody_leaves_a_barrier",
     ),
     Fault(
+        "workers: an all-reduce takes the messages of one that failed",
+        "if self._failed:",
+        "if False:",
+        GROUPS,
+        "aside_raises_unheard or goes_on_after",
+    ),
+    Fault(
         "workers: the index of a checkpoint does not wait for all files",
         "group.barrier()  # all files are on the disk",
         "pass  # all files are on the disk",
@@ -2059,6 +2073,13 @@ TUNED = [
         "test_successive_halving or finds_it_sooner",
     ),
     Fault(
+        "tune: a model is fitted to the scores of what failed",
+        "seen = np.log(np.minimum(found, runs.max()))",
+        "seen = np.log(found)",
+        "tests/tune/test_space_and_search.py",
+        "test_failures_stop",
+    ),
+    Fault(
         "tune: a cost model reads each result once",
         "results = tiles * rows * vectors * (2 * blocks - 1)",
         "results = tiles * rows * vectors * blocks",
@@ -2113,6 +2134,13 @@ TUNED = [
         "(step.inputs[1], grad)",
         FUSION,
         "test_random_chains",
+    ),
+    Fault(
+        "fusion: a gradient goes to what stands for a tensor",
+        "x = x.wait()  # a leaf of a fused function",
+        "x = x  # a leaf of a fused function",
+        FUSION,
+        "product_with_what",
     ),
     Fault(
         "fusion: a warp's last exchange is missing",

@@ -62,8 +62,7 @@ class Transport:
 
         def call():
             try:
-                if self._failed:  # its messages are still under way: what follows would take them for its own
-                    raise self._failed
+                self.usable()
                 return work(*arguments)
             except BaseException as error:
                 self._failed = error
@@ -85,19 +84,26 @@ class Transport:
     def check(self, source, mine, theirs):
         """Refuses a message that was sent while doing something else."""
         if mine != theirs:
-            raise GroupError(
+            self._failed = GroupError(
                 f"worker {self.rank} is in {mine} and took a message of worker {source}, which is in {theirs}. All "
                 "workers of a group call the same operations in the same order, with arrays of one shape and dtype",
                 self.rank,
             )
+            raise self._failed
 
     def fits(self, source, into, shape, dtype):
         """Refuses a message that is not of the shape and dtype of `into`."""
         if into.dtype != dtype or into.size != int(np.prod(shape, dtype=np.int64)):
-            raise GroupError(
+            self._failed = GroupError(
                 f"worker {self.rank} wants {into.dtype} {into.shape} of worker {source}, which sent {dtype} {shape}",
                 self.rank,
             )
+            raise self._failed
+
+    def usable(self):
+        """Raises what failed before: messages of it are still under way, and what follows would take them."""
+        if self._failed:
+            raise self._failed
 
 
 class Group:
@@ -133,6 +139,7 @@ class Group:
         """The next array from worker `source`, with its shape and dtype. With `into`, a C-contiguous array, the
         message is written there; with `combine`, a ufunc of two arguments, `combine(into, message)` is."""
         self._named(source, "source")
+        self._transport.usable()
         if into is not None and not into.flags.c_contiguous:
             raise ValueError(f"into is not C-contiguous, its strides are {into.strides}: expected an array that is")
         return self._transport.take(self._members[source], self._tag, what, into, combine)
@@ -143,6 +150,7 @@ class Group:
         others = [member for rank, member in enumerate(self._members) if rank != self.rank]
         if not others:
             raise ValueError("receive_any: this group has one worker, and nobody to receive from")
+        self._transport.usable()
         member, array = self._transport.take_any(others, self._tag, what)
         return self._members.index(member), array
 
@@ -156,6 +164,7 @@ class Group:
 
     def _post(self, array, to, what):
         self._named(to, "to")
+        self._transport.usable()
         array = np.asarray(array)
         if array.dtype.hasobject:
             raise TypeError(f"workers send arrays of numbers, and this one has dtype {array.dtype}")

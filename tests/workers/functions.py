@@ -1,11 +1,14 @@
 """What workers do in the tests: they are processes, which import it from here."""
 
+import contextlib
 import os
 import signal
 import threading
 import time
 
 import numpy as np
+
+from workers import GroupError
 
 ALGORITHMS = ("naive", "tree", "ring", "halving", "direct")
 DTYPES = ("float32", "float64", "int32", "uint8", "complex64", "float16")
@@ -188,6 +191,13 @@ def aside_raises_unheard(group):
     """Nobody waits for the first of two; the second must not take its messages."""
     group.start_all_reduce(np.zeros(3 + group.rank))
     group.start_all_reduce(np.zeros(3))
+
+
+def goes_on_after_an_error(group):
+    """What failed left messages, which nothing that follows may take."""
+    with contextlib.suppress(GroupError):
+        group.all_reduce(np.zeros(3 + group.rank))
+    group.all_reduce(np.zeros(3))
 
 
 class Speechless(Exception):

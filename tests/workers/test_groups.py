@@ -189,6 +189,7 @@ WRONG = [
     (functions.raises, 3, (2,), "worker 2 of 3 raised ZeroDivisionError: no more"),
     (functions.raises_speechless, 2, (1,), "worker 1 of 2 raised Speechless, whose words cannot be had"),
     (functions.aside_raises, 2, (0, 1), r"all_reduce sum ring of float64 \(\d,\) and took"),
+    (functions.goes_on_after_an_error, 2, (0, 1), r"all_reduce sum ring of float64 \(\d,\) and took"),
     (functions.aside_raises_unheard, 2, (0, 1), r"all_reduce sum ring of float64 \(\d,\) and took"),
 ]  # fmt: skip
 

@@ -67,6 +67,7 @@ WRONG = [
     (functions.not_received, "worker 1 sent worker 0 a message that it has not received", 1),
     (functions.raises, "worker 2 of 3 raised ZeroDivisionError: no more", 2),
     (functions.aside_raises, r"all_reduce sum ring of float64 \(\d,\) and took", None),
+    (functions.goes_on_after_an_error, r"all_reduce sum ring of float64 \(\d,\) and took", None),
     (functions.aside_raises_unheard, r"all_reduce sum ring of float64 \(\d,\) and took", None),
     (functions.raises_speechless, "worker 1 of 3 raised Speechless, whose words cannot be had", 1),
     (functions.exits, "worker 1 of 3 exited with status 3 before it returned", 1),
