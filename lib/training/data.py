@@ -100,8 +100,10 @@ class Loader:
         if len(sizes) != 1 or 0 in sizes:
             raise ValueError(f"arrays have {sorted(sizes)} examples; expected the same number, and one at least")
         (self.examples,) = sizes
-        if batch_size < 1 or (drop_last and batch_size > self.examples):
+        if not isinstance(batch_size, Integral) or batch_size < 1 or (drop_last and batch_size > self.examples):
             raise ValueError(f"batch_size is {batch_size}; expected 1 to {self.examples}, the number of examples")
+        if prefetch and (not isinstance(prefetch, Integral) or prefetch < 0):
+            raise ValueError(f"prefetch is {prefetch}; expected a number of batches, 0 or more")
         self.batch_size, self.shuffle, self.drop_last = batch_size, bool(shuffle), bool(drop_last)
         self.seed, self.prefetch = seed, prefetch
         self.epoch, self.position, self._running = 0, 0, None
@@ -154,9 +156,10 @@ class Loader:
         for name in self.FIXED:
             if state[name] != getattr(self, name):
                 raise ValueError(f"{name} is {getattr(self, name)}, but the state's loader had {state[name]}")
-        for name in ("epoch", "position", "seed"):
+        for name in ("epoch", "position"):
             if not isinstance(state[name], Integral) or state[name] < 0:
                 raise ValueError(f"{name} is {state[name]!r}; expected a whole number, 0 or more")
+        np.random.default_rng([state["seed"], state["epoch"]])  # ValueError or TypeError for what is no seed
         if state["position"] > len(self):
             raise ValueError(f"epoch {state['epoch']}, position {state['position']}: there are {len(self)} batches")
         self.epoch, self.position, self.seed = state["epoch"], state["position"], state["seed"]
