@@ -18,6 +18,7 @@ import itertools
 import json
 import os
 import shutil
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,9 @@ def save(path, *, keep=1, **things):
         is_object = isinstance(thing, np.random.Generator) or hasattr(thing, "state_dict")
         part, value = ("objects", _state_of(thing)) if is_object else ("values", thing)
         state[part][name] = _packed(value, name, arrays)
-    content = safetensors.numpy.save(arrays, metadata={"format": FORMAT, "state": json.dumps(state)})
+    words = json.dumps(state)
+    metadata = {"format": FORMAT, "state": words, CHECKSUM: _checksum(words, arrays)}
+    content = safetensors.numpy.save(arrays, metadata=metadata)
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +106,7 @@ def _give(thing, state):
 
 ARRAY = "array of the file"  # the key of a dict that stands for an array
 METADATA = "__metadata__"  # the part of a header that is no array
+CHECKSUM = "crc32"  # the format has none of its own: a bit that a disk turned over would be loaded as a weight
 
 
 def _packed(state, name, arrays):
@@ -125,7 +129,7 @@ def _packed(state, name, arrays):
         raise TypeError(f"two arrays have the name {name}")
     if name == METADATA:
         raise TypeError(f"an array has the name {name}, which the format keeps for itself")
-    arrays[name] = np.asarray(as_host(state), order="C")
+    arrays[name] = np.asarray(as_host(state), dtype.newbyteorder("="), order="C")
     return {ARRAY: name}
 
 
@@ -149,6 +153,9 @@ def _read(path):
         metadata = header.get(METADATA, {})
         if metadata.get("format") != FORMAT:
             raise ValueError(f"its format is {metadata.get('format')!r}; expected {FORMAT!r}")
+        found = _checksum(metadata["state"], arrays)
+        if metadata.get(CHECKSUM, found) != found:
+            raise ValueError(f"its checksum is {found}; expected {metadata[CHECKSUM]}: bytes were changed")
         state = _unpacked(json.loads(metadata["state"], object_pairs_hook=_unique), arrays)
         if arrays:
             raise ValueError(f"its state has no place for the array {min(arrays)!r}")
@@ -160,6 +167,15 @@ def _read(path):
         size = f"{len(content):,} bytes"
         raise ValueError(f"{path} ({size}) is no whole checkpoint: {_words(problem)}. Take an older one.") from problem
     return state
+
+
+def _checksum(words, arrays):
+    """Of a state's JSON and of its arrays: names, dtypes, shapes and bytes."""
+    found = zlib.crc32(words.encode())
+    for name, array in sorted(arrays.items()):
+        found = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), found)
+        found = zlib.crc32(array, found) if array.size else found
+    return f"{found:08x}"
 
 
 def _unique(pairs):
