@@ -219,6 +219,30 @@ def bins_in_two_steps(x, h):
     h[x[t]] = count + 1  # BUG
 
 
+@one("race", says="cuda.atomic.add",
+     mends=(("y[r] += t  # BUG behind", "cuda.atomic.add(y, r, t)"), ("y[r] += t  # BUG last", "cuda.atomic.add(y, r, t)")),
+     args=(lambda: np.arange(448, dtype=np.int32) // 10, x(448), z(45)))  # fmt: skip
+def rows_cut_between_threads(rows, values, y):
+    first = 7 * cuda.threadIdx.x
+    r, t = rows[first], float32(0)
+    for k in range(first, first + 7):
+        if rows[k] != r:
+            y[r] += t  # BUG behind
+            r, t = rows[k], float32(0)
+        t += values[k]
+    y[r] += t  # BUG last
+
+
+@one("race", says="cuda.atomic.add",
+     mends=(("    h[x[t]] += 1  # BUG", "    cuda.atomic.add(h, x[t], 1)"),), args=(few(N, 8), z(8, dtype=np.int32)))  # fmt: skip
+def bins_half_of_them_atomic(x, h):
+    t = cuda.threadIdx.x
+    if t < 32:
+        cuda.atomic.add(h, x[t], 1)
+        return
+    h[x[t]] += 1  # BUG
+
+
 @one("race", (8, 8), says="an element of its own", mends=(("tile[ty, ty]", "tile[ty, tx]"),), args=(x(8, 8), z(8, 8)))
 def wrong_column_of_a_tile(x, y):
     tile = cuda.shared.array((8, 8), float32)
@@ -529,6 +553,30 @@ def two_updates(x, h, total):
     t = cuda.threadIdx.x
     h[x[t]] += 1  # BUG
     total[0] += x[t]  # BUG
+
+
+@two(("race", "race"), args=(few(N, 8), z(8)))
+def updates_in_two_branches(x, h):
+    t = cuda.threadIdx.x
+    if t % 2:
+        h[x[t]] += 1  # BUG
+    else:
+        h[x[t]] -= 1  # BUG
+
+
+@two(("race", "race"), args=(few(N, 8), z(8), z(N)))
+def update_of_what_is_not_cleared_yet(x, h, y):
+    t = cuda.threadIdx.x
+    if t < 8:
+        h[t] = 0
+    h[x[t]] += 1  # BUG
+
+
+@two(("race", "race"), args=(few(N, 8), z(8), z(N)))
+def update_and_its_sum_read_early(x, h, y):
+    t = cuda.threadIdx.x
+    h[x[t]] += 1  # BUG
+    y[t] = h[x[t]]  # BUG
 
 
 @two(("out-of-bounds", "negative-index"), 32, args=(x(32), z(32)))

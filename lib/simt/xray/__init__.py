@@ -14,7 +14,7 @@ counts        analysis.py (from a trace to rows), columns.py (its tools), traffi
 order, races  conflicts.py, races.py, raced.py (in words), lanes.py (of a warp), order.py (fences and atomics),
               evidence.py (what an atomic proves), suspected.py (what the compiled engine saw), missing.py (which fence
               or barrier would do), unset.py (reads of what nobody wrote)
-one cause     causes.py, spans.py, meeting.py, merging.py, consequences.py
+one cause     causes.py, updates.py, spans.py, meeting.py, merging.py, consequences.py
 findings      finding.py, findings.py, cures.py, words.py
 pictures      report.py, pictures.py, player.py, timeline.py, svg.py
 the compiler  compiler.py (registers, spills), sass.py (machine code)

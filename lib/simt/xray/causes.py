@@ -6,12 +6,15 @@ expression. All else asks for order: where one barrier would do for several conf
 
 from dataclasses import replace
 
+import numpy as np
+
 from . import spans
 from .conflicts import conflicts, order_of
 from .cures import ONE_ELEMENT, SPINNING, UPDATE, race_cure
 from .meeting import Meeting, index_of
 from .missing import Missing
 from .raced import describe
+from .updates import additions
 
 
 def races(trace, places=None):
@@ -19,7 +22,7 @@ def races(trace, places=None):
     own = order_of(trace)
     meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
     flagged, meetings = _by_flags(trace, meetings, own)
-    groups, rest = _at_one_element(trace, meetings)
+    groups, rest = _of_updates(trace, *_at_one_element(trace, meetings))
     return [*flagged, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest)]
 
 
@@ -65,6 +68,24 @@ def _at_one_element(trace, meetings):
     return list(merged.values()), rest
 
 
+def _of_updates(trace, groups, meetings):
+    """The same groups and meetings, but that updates which add take in all meetings that atomic additions would end,
+    and no others: what sets an element before, or reads the sum, still asks for order then."""
+    adds, rest, of_site = additions(trace.sites) if groups else (), [], {}
+    for group in groups:
+        updates = {s for m in group if _is_update(trace, m) for s in m.sites}
+        if not updates or not updates <= adds or any(trace.guards.get(s) for s in updates):
+            continue
+        at_once = {s for m in group if m.alone for s in m.sites}
+        rest += [m for m in group if not {*m.sites} <= adds | at_once]
+        group[:] = [m for m in group if {*m.sites} <= adds | at_once]
+        of_site |= {(m.array, s): group for m in group for s in m.sites}
+    for m in meetings:
+        group = next((of_site[m.array, s] for s in m.sites if (m.array, s) in of_site), None)
+        (rest if group is None or not {*m.sites} <= adds else group).append(m)
+    return groups, rest
+
+
 def _one_fault(trace, group):
     """What groups share that one repair would end: an index that is wrong, or a lock that does not hold."""
     site = group[0].sites[0]
@@ -78,7 +99,7 @@ def _one_fault(trace, group):
 
 
 def _of_element(trace, group):
-    first = min(group, key=lambda m: (not _is_update(trace, m), m.alone, _lines(trace, m), m.array))
+    first = min(group, key=lambda m: (not _is_update(trace, m), len({*_lines(trace, m)}), m.alone, _lines(trace, m)))
     found = describe(trace, first.conflict)
     if found.cure not in (UPDATE, ONE_ELEMENT) and "same memory" not in found.message:
         found = replace(found, cure=UPDATE if _is_update(trace, first) else ONE_ELEMENT)
@@ -165,7 +186,16 @@ def _with_others(trace, found, first, group):
     position = min(max(int(m.conflict.a[0]), int(m.conflict.b[0])) for m in group)
     count = sum(m.conflict.count for m in group)
     scope = max((m.conflict.scope for m in group), key=("warp", "block", "grid").index)
-    return replace(found, message=message, lines=tuple(sorted(lines)), count=count, position=position, scope=scope)
+    told = frozenset().union(*(_told(trace, m.conflict) for m in group))
+    found = replace(found, message=message, lines=tuple(sorted(lines)), count=count, position=position, scope=scope)
+    return replace(found, told=told)
+
+
+def _told(trace, conflict):
+    rows = np.append(conflict.a, conflict.b)
+    accesses = set(zip(trace.site[rows].tolist(), trace.array[rows].tolist(), strict=True))
+    named = ((trace.sites[s], trace.arrays[a].name) for s, a in accesses)
+    return {(site.line, site.text, site.kind, array) for site, array in named}
 
 
 def _pair(trace, meeting):

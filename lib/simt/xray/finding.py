@@ -27,7 +27,8 @@ class Finding:
     lines: all lines concerned, each once. threads: for each thread concerned {"thread": (x, y, z),
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
     scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch. therefore: findings that are
-    most likely its consequences. position: how many accesses of the run came before.
+    most likely its consequences. position: how many accesses of the run came before. told: of a race, the (line, text,
+    kind, array) of all accesses that it speaks for.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Finding:
     count: int = 1
     therefore: tuple = ()
     position: int = field(default=-1, compare=False)  # -1 where that says nothing
+    told: frozenset = field(default=frozenset(), compare=False, repr=False)
 
     @property
     def is_race(self):

@@ -26,28 +26,34 @@ def races(counts, launch):
     found, runs = [], {}
     for suspect in sorted(counts.suspects, key=lambda s: -len(s.blocks)):  # between blocks first: that says more
         if not any(_is_of(f, counts, suspect) for f in found):
-            found.append(_told(counts, suspect, runs, launch) or _alone(counts, suspect))
+            seen = frozenset().union(*(f.told for f in found))
+            told = _told(counts, suspect, runs, launch) or [_alone(counts, suspect)]
+            found += [f for f in told if _is_of(f, counts, suspect) or not f.told & seen]
     return sorted(found, key=lambda f: (f.line, f.array, f.message))
 
 
 def _is_of(finding, counts, suspect):
     """Whether a finding tells of this access, and of blocks where it is between blocks."""
     wide = len(suspect.blocks) > 1
-    return counts.sites[suspect.site].line in finding.lines and (finding.scope == "grid" or not wide)
+    return _access(counts, suspect) in finding.told and (finding.scope == "grid" or not wide)
+
+
+def _access(counts, suspect):
+    site = counts.sites[suspect.site]
+    return site.line, site.text, site.kind, counts.arrays[suspect.array].name
 
 
 def _told(counts, suspect, runs, launch):
-    """What the executor finds of it: in its blocks or, where these do it only in company, in all. None: nothing."""
+    """What the executor finds in its blocks or, where these race only in company, in all. []: not this suspect."""
     alone = [suspect.blocks] if not counts.grid_barriers else []  # blocks that meet must all be there
     for blocks in (*alone, None):
         if blocks not in runs:
             if len(runs) == MOST_RUNS:
-                return None
+                return []
             runs[blocks] = _again(counts, blocks, *launch)
-        told = [f for f in runs[blocks] if _is_of(f, counts, suspect)]
-        if told:
-            return told[0]
-    return None
+        if any(_is_of(f, counts, suspect) for f in runs[blocks]):
+            return runs[blocks]
+    return []
 
 
 def _again(counts, blocks, kernel, grid, block, shared_bytes, fresh):
@@ -85,4 +91,5 @@ def _alone(counts, suspect):
         array=info.name,
         index=index,
         scope="grid" if len(suspect.blocks) > 1 else "block",
+        told=frozenset({_access(counts, suspect)}),
     )
