@@ -13,6 +13,7 @@ import stale
 
 from cpulab.measure.machine_code import ARCHITECTURES
 from dlkernels import implementations
+from dlkernels.convolution.gpu_flat import FLAT
 from dlkernels.matrix.gpu_local import COUNTS, TILES
 from dlkernels.matrix.gpu_signed import SIGNED
 from simt.xray import Unavailable, available, compiled
@@ -24,7 +25,7 @@ COMPILER = ("numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisa
 def rungs():
     """Every GPU rung that names its kernels, and the kernels that the book compares them with."""
     rungs = [rung for rung in implementations.everything() if rung.device == "gpu" and rung.kernels]
-    return [*rungs, SIGNED, *TILES.values(), COUNTS]
+    return [*rungs, SIGNED, *TILES.values(), COUNTS, FLAT]
 
 
 def cases():

@@ -22,7 +22,7 @@ forward, cpu      cpu.py (the direct loops), im2col.py (patches as columns), imp
 backward, cpu     backward.py (the ladder), backward_implicit.py (without columns), depthwise_backward.py,
                   backward_turned.py (weights, channels last)
 forward, gpu      gpu.py (direct, halo), gpu_gemm.py (implicit GEMM), gpu_depthwise.py, gpu_pooling.py (and backward),
-                  gpu_choose.py (which way)
+                  gpu_choose.py (which way); no rung: gpu_flat.py (what 64-bit indices cost)
 backward, gpu     gpu_backward.py (a thread an element), gpu_backward_gemm.py, gpu_backward_weights.py
 """
 
