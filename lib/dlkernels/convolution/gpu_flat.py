@@ -36,7 +36,7 @@ def flat_kernel(
                 for _ in range(tall):
                     j = u32(z * stride_x - left)
                     for _ in range(broad):
-                        if i < rows and j < columns:  # what is below zero has wrapped, and is too large
+                        if i < rows and j < columns:  # below zero has wrapped
                             total += weight[w] * x[u32(first + u32(i * columns + j))]
                         j = u32(j + dilation_x)
                         w = u32(w + u32(1))
