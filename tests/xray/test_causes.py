@@ -132,6 +132,22 @@ def test_dynamic_memory_asked_for_twice_is_one_array():
     assert "cut one array into parts by slices" in race.cure
 
 
+@pytest.mark.parametrize("engine", ["executor", "compiled"])
+def test_parts_cut_out_of_dynamic_memory_at_once_have_their_names(engine):
+    @cuda.jit
+    def kernel(y):
+        a = cuda.shared.array(0, float32)[:32]
+        b = cuda.shared.array(0, float32)[32:64]
+        t = cuda.threadIdx.x
+        a[t], b[t] = t, 2 * t
+        cuda.syncthreads()
+        y[t] = a[31 - t] + b[31 - t]
+
+    report = xray(kernel, 1, 32, 256, engine=engine)(np.zeros(32, np.float32))
+    assert {e.array for e in report.expressions} == {"a", "b", "y"}
+    report.require(array="b", bank_ways=1)
+
+
 def test_too_little_dynamic_memory_is_asked_for_at_the_launch():
     @cuda.jit
     def kernel(y):

@@ -160,7 +160,8 @@ class Source:
         return _as_shape(value) if known else None
 
     def assigned_name(self, call):
-        """The variable that a call is assigned to, as its author calls it; None if there is none."""
+        """The variable that a call, or a part cut out of it at once, is assigned to, as its author calls it; None if
+        there is none."""
         for node in ast.walk(self.node):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -168,6 +169,8 @@ class Source:
                     if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                         pairs = list(zip(target.elts, node.value.elts, strict=False))
                     for left, right in pairs:
+                        while isinstance(right, ast.Subscript) and isinstance(right.slice, ast.Slice):
+                            right = right.value
                         if right is call and isinstance(left, ast.Name):
                             return left.id
         return None
