@@ -5,16 +5,17 @@
     python tests/mistakes.py --here [07-add ...]   in this process, without IPython: faster, and a hang hangs it
 
 `mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
-`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression). Somebody read the message and
-noted the `verdict`:
+`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression).
+Somebody read the message and noted the `verdict`:
 
-    right   names the cause, or leads straight to it
+    right   names the cause, or leads straight to it (where none is noted)
     vague   true, but does not lead
     wrong   blames something else
     green   the check passes it; `why` says whether that is wanted
 
-with the `kind` of failure (of `part`, "results" unless "budget") and words that the message holds. [[right]] are right
-answers, usual and unusual. Each runs as in a notebook: its cell, then the check's own cell, in IPython.
+with the `kind` of failure ("prediction" where `numbers` are, unless noted; of `part`, "results" unless "budget") and
+words that the message holds. [[right]] are right answers, usual and unusual. Each runs as in a notebook: its cell,
+then the check's own cell, in IPython.
 """
 
 import argparse
@@ -46,8 +47,12 @@ def file_of(task_id):
 
 
 def tables(task_id):
-    """(right answers, mistakes) of a task, as its file has them."""
+    """(right answers, mistakes) of a task: its file's tables, with what they leave out."""
     found = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
+    for table in found["mistake"]:
+        table.setdefault("verdict", "right")
+        if "numbers" in table and table["verdict"] != "green":
+            table.setdefault("kind", "prediction")
     return found.get("right", []), found["mistake"]
 
 
