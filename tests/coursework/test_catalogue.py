@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
 from docutils.nodes import make_id
 
 from coursework import catalogue, definition
@@ -47,3 +49,23 @@ def test_it_is_shown_as_text_and_folded():
         assert page.count(sheet.title) >= 1
     assert page.count("<tr>") == len(ROWS) + len(SHEETS)
     assert page.count("<details>") == len(SHEETS)
+
+
+# 08-four has the suspects of all products of chapter 08, and no case that tells the last of them from what is right.
+SUSPICIOUS = [task for task in definition.everything() if getattr(task, "suspects", ()) and task.id != "08-four"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("task", SUSPICIOUS, ids=lambda task: task.id)
+def test_no_suspect_is_the_right_answer(task):
+    """A mistake that no case can tell from the right result would accuse nobody, or somebody who is innocent."""
+    told = set()
+    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
+        arguments = case.make(np.random.default_rng([number, 5]))
+        right = np.asarray(task.spec(*arguments), np.float64)
+        for place, suspect in enumerate(task.suspects):
+            with np.errstate(all="ignore"):
+                guess = np.asarray(suspect.formula(*arguments), np.float64)
+            if guess.shape == right.shape and not np.allclose(guess, right, rtol=1e-4, atol=1e-4):
+                told.add(place)
+    assert told == set(range(len(task.suspects)))
