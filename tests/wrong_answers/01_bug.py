@@ -49,19 +49,13 @@ data_made_once = edit(
     replace("function(make_data())", "data = make_data()\nfunction(data)"),
     cut("data = make_data()"),
 )
-
-
-def warm_up_with_the_first_data(function, make_data, clock, repeats):
-    """wrong cached: Call make_data() for each"""
-    times = []
-    for k in range(repeats):
-        data = make_data()
-        if k == 0:
-            function(data)
-        start = clock()
-        function(data)
-        times.append(clock() - start)
-    return statistics.median(times)
+warm_up_with_the_first_data = edit(
+    MASTER,
+    "wrong cached: Call make_data() for each",
+    cut("function(make_data())"),
+    replace("_ in", "k in"),
+    insert("if k == 0:\n    function(data)", after="data = make_data()"),
+)
 
 
 def all_at_once(function, make_data, clock, repeats):

@@ -4,6 +4,7 @@ import math
 import statistics
 
 import numpy as np
+from answers import edit, replace
 
 
 def _fit(workers, seconds):
@@ -52,16 +53,8 @@ def exactly_through_the_medians(workers, runs):
     return a / (a + b) if all(a + b / n == m for n, m in zip(workers, middle, strict=True)) else None
 
 
-def means(workers, runs):
-    """wrong mean: take medians"""
-    a, b = _fit(workers, [statistics.mean(t) for t in runs])
-    return a / (a + b)
-
-
-def fastest_runs(workers, runs):
-    """wrong fastest: lucky ones"""
-    a, b = _fit(workers, [min(t) for t in runs])
-    return a / (a + b)
+means = edit(never_rejects, "wrong mean: take medians", replace("median", "mean"))
+fastest_runs = edit(never_rejects, "wrong fastest: lucky ones", replace("statistics.median", "min"))
 
 
 def all_runs(workers, runs):
@@ -70,10 +63,7 @@ def all_runs(workers, runs):
     return a / (a + b)
 
 
-def parallel_share(workers, runs):
-    """wrong parallel: that can be divided"""
-    a, b = _fit(workers, [statistics.median(t) for t in runs])
-    return b / (a + b)
+parallel_share = edit(never_rejects, "wrong parallel: that can be divided", replace("return a", "return b"))
 
 
 def in_seconds(workers, runs):
@@ -81,10 +71,7 @@ def in_seconds(workers, runs):
     return _fit(workers, [statistics.median(t) for t in runs])[0]
 
 
-def a_over_b(workers, runs):
-    """wrong share: the time is a + b"""
-    a, b = _fit(workers, [statistics.median(t) for t in runs])
-    return a / b
+a_over_b = edit(never_rejects, "wrong share: the time is a + b", replace("(a + b)", "b"))
 
 
 def a_line_in_n(workers, runs):
@@ -99,16 +86,13 @@ def first_and_last(workers, runs):
     return a / (a + b)
 
 
-def clipped(workers, runs):
-    """wrong clipped: Do not hide it"""
-    a, b = _fit(workers, [statistics.median(t) for t in runs])
-    return None if _rejected(workers, runs, a, b) else max(0.0, a / (a + b))
-
-
 def in_per_cent(workers, runs):
     """wrong percent: That is in per cent"""
     a, b = _fit(workers, [statistics.median(t) for t in runs])
     return None if _rejected(workers, runs, a, b) else 100 * a / (a + b)
+
+
+clipped = edit(in_per_cent, "wrong clipped: Do not hide it", replace("100 * a / (a + b)", "max(0.0, a / (a + b))"))
 
 
 def a_text(workers, runs):

@@ -1,6 +1,7 @@
 """Answers to 01-roof."""
 
 import numpy as np
+from answers import edit, replace
 
 
 def _total(loops, peak, bandwidth):
@@ -55,18 +56,14 @@ def sums(loops, kept, peak, bandwidth):
     return choice, found[choice]
 
 
-def nothing_saved(loops, kept, peak, bandwidth):
-    """wrong nothing-saved: Subtract them"""
-    found = _options(loops, kept, peak, bandwidth)
-    choice = min(found, key=found.get)
-    return choice, _options(loops, kept, peak, bandwidth, saved=0)[choice]
-
-
 def saved_twice(loops, kept, peak, bandwidth):
     """wrong saved-twice: Subtract them once"""
     found = _options(loops, kept, peak, bandwidth)
     choice = min(found, key=found.get)
     return choice, _options(loops, kept, peak, bandwidth, saved=2)[choice]
+
+
+nothing_saved = edit(saved_twice, "wrong nothing-saved: Subtract them", replace("saved=2", "saved=0"))
 
 
 def never_fuses(loops, kept, peak, bandwidth):
@@ -89,17 +86,8 @@ def unchanged(loops, kept, peak, bandwidth):
     return min(found, key=found.get), _total(loops, peak, bandwidth)
 
 
-def without_giga(loops, kept, peak, bandwidth):
-    """wrong units: 1 G is 1e9"""
-    found = _options(loops, kept, peak, bandwidth)
-    choice = min(found, key=found.get)
-    return choice, found[choice] * 1e9
-
-
-def only_the_choice(loops, kept, peak, bandwidth):
-    """wrong type: Return two values"""
-    found = _options(loops, kept, peak, bandwidth)
-    return min(found, key=found.get)
+without_giga = edit(the_worst, "wrong units: 1 G is 1e9", replace("max", "min"), replace("[choice]", "[choice] * 1e9"))
+only_the_choice = edit(unchanged, "wrong type: Return two values", replace(", _total(loops, peak, bandwidth)", ""))
 
 
 def the_other_way_round(loops, kept, peak, bandwidth):

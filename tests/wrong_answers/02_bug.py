@@ -45,23 +45,6 @@ class TwoDoors:
         self.second.acquire()
 
 
-class AsGiven:
-    """wrong deadlock: either nobody woke the others"""
-
-    def __init__(self, parties):
-        self.parties, self.came = parties, 0
-        self.changed = threading.Condition()
-
-    def wait(self):
-        with self.changed:
-            self.came += 1
-            if self.came == self.parties:
-                self.came = 0
-                self.changed.notify()
-            while self.came > 0:
-                self.changed.wait()
-
-
 WakesAll = edit(
     MASTER,
     "wrong deadlock: one was woken and waited again",
@@ -88,6 +71,16 @@ class RoundsButOneWoken:
                 self.changed.notify()
             while self.round == mine:
                 self.changed.wait()
+
+
+AsGiven = edit(
+    RoundsButOneWoken,
+    "wrong deadlock: either nobody woke the others",
+    replace("came, self.round = parties, 0", "came = parties"),
+    cut("mine = self.round"),
+    replace("came, self.round = 0, mine + 1", "came = 0"),
+    replace("round == mine", "came > 0"),
+)
 
 
 class NeverBack:
@@ -192,19 +185,10 @@ class AsksAgain:
             pass
 
 
-class FixedSize:
-    """wrong deadlock: waits at the barrier for ever"""
-
-    def __init__(self, parties):
-        self.came, self.round = 0, 0
-        self.changed = threading.Condition()
-
-    def wait(self):
-        with self.changed:
-            mine = self.round
-            self.came += 1
-            if self.came == 2:
-                self.came, self.round = 0, mine + 1
-                self.changed.notify_all()
-            while self.round == mine:
-                self.changed.wait()
+FixedSize = edit(
+    RoundsButOneWoken,
+    "wrong deadlock: waits at the barrier for ever",
+    replace("parties, self.came, self.round = parties, 0", "came, self.round = 0"),
+    replace("self.parties:", "2:"),
+    replace("notify", "notify_all"),
+)

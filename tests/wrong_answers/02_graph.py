@@ -3,6 +3,8 @@
 import threading
 from collections import deque
 
+from answers import cut, edit, replace
+
 
 class SetsOfNames:
     """right"""
@@ -67,16 +69,6 @@ class Frame:
                 self.submit(user)
 
 
-class NoLock(Frame):
-    """wrong missing: Were two needs taken off at once"""
-
-    def finished(self, name):
-        for user in self.users[name]:
-            self.still_open[user] -= 1
-            if self.still_open[user] == 0:
-                self.submit(user)
-
-
 class ReadsThenWrites(Frame):
     """wrong missing: one of them lost"""
 
@@ -97,6 +89,13 @@ class LooksAfterTheLock(Frame):
                 self.still_open[user] -= 1
             if self.still_open[user] == 0:
                 self.submit(user)
+
+
+NoLock = edit(
+    LooksAfterTheLock,
+    "wrong missing: Were two needs taken off at once",
+    replace("with self.lock:\n    self.still_open[user] -= 1", "self.still_open[user] -= 1"),
+)
 
 
 class StartLooksAtTheNumbers(Frame):
@@ -130,15 +129,6 @@ class OneNeedIsEnough(Frame):
             self.submit(user)
 
 
-class TheOtherWayRound(Frame):
-    """wrong early: needs[x] are those before x"""
-
-    def start(self):
-        for name in self.needs:
-            if not self.users[name]:
-                self.submit(name)
-
-
 class NeverStarts(Frame):
     """wrong nothing: What needs nothing can run at once"""
 
@@ -156,17 +146,15 @@ class OnlyTheFirst(Frame):
                 return
 
 
-class OneUserOnly(Frame):
-    """wrong missing: nobody found it ready"""
-
-    def finished(self, name):
-        if self.users[name]:
-            user = self.users[name][-1]
-            with self.lock:
-                self.still_open[user] -= 1
-                ready = self.still_open[user] == 0
-            if ready:
-                self.submit(user)
+TheOtherWayRound = edit(
+    OnlyTheFirst, "wrong early: needs[x] are those before x", replace("needs[name]", "users[name]"), cut("return")
+)
+OneUserOnly = edit(
+    LooksAfterTheLock,
+    "wrong missing: nobody found it ready",
+    replace("for user in self.users[name]:", "if self.users[name]:\n    user = self.users[name][-1]"),
+    replace("if self.still_open[user] == 0:", "    ready = self.still_open[user] == 0\nif ready:"),
+)
 
 
 class LevelByLevel(Frame):

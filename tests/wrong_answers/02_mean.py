@@ -81,71 +81,40 @@ ANewLockEachTime = edit(
     replace("self.lock", "threading.Lock()", after="def add(self, value):"),
     replace("self.lock", "threading.Lock()", after="def read(self):"),
 )
-
-
-class TwoLocks:
-    """wrong torn-read: `read` saw one number before"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-        self.one, self.other = threading.Lock(), threading.Lock()
-
-    def add(self, value):
-        with self.one:
-            self.total += value
-        with self.other:
-            self.count += 1
-
-    def read(self):
-        with self.one, self.other:
-            return self.count, self.total
-
-
+TwoLocks = edit(
+    LockForOneNumber,
+    "wrong torn-read: `read` saw one number before",
+    replace("lock = threading", "one, self.other = threading.Lock(), threading"),
+    replace("with self.lock:", "with self.one:", after="def add(self, value):"),
+    replace("self.count += 1", "with self.other:\n    self.count += 1"),
+    replace("with self.lock:", "with self.one, self.other:", after="def read(self):"),
+)
 ReadsWithoutLock = edit(
     MASTER,
     "wrong torn-read: Reading needs the lock as well",
     replace("with self.lock:\n    return self.count, self.total", "return self.count, self.total"),
 )
-
-
-class ForgottenRelease:
-    """wrong deadlock: `with` opens it in every case"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-        self.lock = threading.Lock()
-
-    def add(self, value):
-        self.lock.acquire()
-        self.total += value
-        self.count += 1
-        self.lock.release()
-
-    def read(self):
-        with self.lock:
-            return self.count, self.total
-
-
+ForgottenRelease = edit(
+    NoLock,
+    "wrong deadlock: `with` opens it in every case",
+    insert("self.lock = threading.Lock()", after="self.count, self.total = 0, 0"),
+    insert("self.lock.acquire()", before="self.total += value"),
+    insert("self.lock.release()", after="self.count += 1"),
+    replace("return self.count, self.total", "with self.lock:\n    return self.count, self.total"),
+)
 CountsWhatItRefuses = edit(
     MASTER,
     "wrong half-added: Do first what may fail",
     insert("self.count += 1", before="self.total += value  # may raise: then nothing has changed"),
     cut("self.count += 1"),
 )
-
-
-class LocksItselfOut:
-    """wrong deadlock: A Lock cannot be taken twice by the same thread"""
-
-    def __init__(self):
-        self.lock, self.count, self.total = threading.Lock(), 0, 0
-
-    def add(self, value):
-        with self.lock:
-            self.total += value
-            self.count += 1
-            self.read()
-
-    def read(self):
-        with self.lock:
-            return self.count, self.total
+LocksItselfOut = edit(
+    MASTER,
+    "wrong deadlock: A Lock cannot be taken twice by the same thread",
+    replace(
+        "self.count, self.total = 0, 0\nself.lock = threading.Lock()",
+        "self.lock, self.count, self.total = threading.Lock(), 0, 0",
+    ),
+    replace("value  # may raise: then nothing has changed", "value"),
+    insert("self.read()", after="self.count += 1"),
+)

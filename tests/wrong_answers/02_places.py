@@ -3,7 +3,7 @@
 import threading
 import time
 
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, cut, edit, insert, replace
 
 
 class Predicate:
@@ -41,40 +41,19 @@ class SemaphoreAndTurn:
         self.turn.release()
 
 
-class OneAfterTheOther:
-    """wrong deadlock: keeps or takes off places before it has waited"""
-
-    def __init__(self, count):
-        self.free = threading.Semaphore(count)
-
-    def take(self, n):
-        for _ in range(n):
-            self.free.acquire()
-
-    def give(self, n):
-        for _ in range(n):
-            self.free.release()
-
-
+OneAfterTheOther = edit(
+    SemaphoreAndTurn,
+    "wrong deadlock: keeps or takes off places before it has waited",
+    replace("free, self.turn = threading.Semaphore(count), threading.Lock()", "free = threading.Semaphore(count)"),
+    cut("self.turn.acquire()"),
+    cut("self.turn.release()"),
+)
 WakesOne = edit(
     MASTER, "wrong deadlock: wakes one waiter", replace("self.changed.notify_all()", "self.changed.notify()")
 )
 WakesNobody = edit(MASTER, "wrong deadlock: whoever gives wakes", cut("self.changed.notify_all()"))
 If = edit(MASTER, "wrong too-many: look again after each wait", replace("while self.free < n:", "if self.free < n:"))
 WaitsForAny = edit(MASTER, "wrong too-many: until all `n` are free", replace("self.free < n", "self.free <= 0"))
-
-
-class Unlimited:
-    """wrong too-many: had not found their places"""
-
-    def __init__(self, count):
-        self.count = count
-
-    def take(self, n):
-        pass
-
-    def give(self, n):
-        pass
 
 
 class LooksTooEarly:
@@ -107,6 +86,15 @@ class OneAtATime:
 
     def give(self, n):
         self.lock.release()
+
+
+Unlimited = edit(
+    OneAtATime,
+    "wrong too-many: had not found their places",
+    replace("lock = threading.Lock()", "count = count"),
+    replace("self.lock.acquire()", "pass"),
+    replace("self.lock.release()", "pass"),
+)
 
 
 class AsksAgain:
@@ -185,23 +173,13 @@ class AsksUnderTheLock:
             self.free += n
 
 
-class AsksWithTheLock:
-    """wrong busy-waiting: times in this run"""
-
-    def __init__(self, count):
-        self.free, self.lock, self.asked = count, threading.Lock(), 0
-
-    def take(self, n):
-        self.asked += 1
-        while True:
-            with self.lock:
-                if self.free >= n:
-                    self.free -= n
-                    return
-
-    def give(self, n):
-        with self.lock:
-            self.free += n
+AsksWithTheLock = edit(
+    AsksAgain,
+    "wrong busy-waiting: times in this run",
+    replace("lock = count, threading.Lock()", "lock, self.asked = count, threading.Lock(), 0"),
+    insert("self.asked += 1", before="while True:"),
+    cut("time.sleep(0.001)"),
+)
 
 
 class TakesAndGivesBack:

@@ -92,23 +92,6 @@ none_is_the_end = edit(
 )
 
 
-def ends_quietly(items, load, bound):
-    """wrong error-lost: shorter than it is"""
-    ahead = queue.Queue(maxsize=bound)
-
-    def run():
-        try:
-            for item in items:
-                ahead.put(load(item))
-        except OSError:
-            pass
-        ahead.put(END)
-
-    threading.Thread(target=run, daemon=True).start()
-    while (batch := ahead.get()) is not END:
-        yield batch
-
-
 def in_the_consumer(items, load, bound):
     """wrong no-thread: own thread called `load`"""
     for item in items:
@@ -134,6 +117,17 @@ def error_first(items, load, bound):
         yield batch
     if failed:
         raise failed[0]
+
+
+ends_quietly = edit(
+    error_first,
+    "wrong error-lost: shorter than it is",
+    replace("ahead, failed = queue.Queue(maxsize=bound), []", "ahead = queue.Queue(maxsize=bound)"),
+    replace("OSError as error", "OSError"),
+    replace("failed.append(error)", "pass"),
+    cut("if failed:\n    raise failed[0]", after="while (batch := ahead.get()) is not END:"),
+    cut("if failed:\n    raise failed[0]", after="yield batch"),
+)
 
 
 def two_loaders(items, load, bound):

@@ -96,22 +96,13 @@ LockOfItsOwn = edit(
     "wrong missing: belong under the lock that you were given",
     replace("self.total, self.lock = total, lock", "self.total, self.lock = total, threading.Lock()"),
 )
-
-
-class OnlyAtTheEnd:
-    """wrong late: How many additions may wait"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock, self.mine = total, lock, 0
-
-    def add(self, value):
-        self.mine += value
-
-    def close(self):
-        with self.lock:
-            self.total[0] += self.mine
-
-
+OnlyAtTheEnd = edit(
+    EachTime,
+    "wrong late: How many additions may wait",
+    replace("lock = total, lock", "lock, self.mine = total, lock, 0"),
+    replace("with self.lock:\n    self.total[0] += value", "self.mine += value"),
+    replace("pass", "with self.lock:\n    self.total[0] += self.mine"),
+)
 OneTooLate = edit(
     EverySecond,
     "wrong late: may lag behind, but not by so much",
@@ -154,25 +145,13 @@ StaysLocked = edit(
     "wrong deadlock: cannot be taken twice",
     replace("with self.lock:\n    self.total[0] += value", "self.lock.acquire()\nself.total[0] += value"),
 )
-
-
-class LocksTwice:
-    """wrong deadlock: cannot be taken twice"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock, self.mine = total, lock, 0
-
-    def add(self, value):
-        with self.lock:
-            self.mine += value
-            self.close()
-
-    def close(self):
-        with self.lock:
-            self.total[0] += self.mine
-        self.mine = 0
-
-
+LocksTwice = edit(
+    EverySecond,
+    "wrong deadlock: cannot be taken twice",
+    replace("slack, self.kept = total, lock, min(slack, 1), []", "mine = total, lock, 0"),
+    replace("self.kept.append(value)\nif len(self.kept) > self.slack:", "with self.lock:\n    self.mine += value"),
+    replace("    self.total[0] += sum(self.kept)\nself.kept = []", "    self.total[0] += self.mine\nself.mine = 0"),
+)
 Endless = edit(
     EachTime, "wrong endless: loop", replace("with self.lock:\n    self.total[0] += value", "while True:\n    pass")
 )

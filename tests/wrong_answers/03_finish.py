@@ -1,5 +1,7 @@
 """Answers to 03-finish."""
 
+from answers import MASTER, cut, edit, replace
+
 
 def with_clocks(costs, threads, chunk):
     """right"""
@@ -12,13 +14,7 @@ def with_clocks(costs, threads, chunk):
     return max(clocks.values())
 
 
-def sorted_list(costs, threads, chunk):
-    """right"""
-    free = [0] * threads
-    for first in range(0, len(costs), chunk):
-        free.sort()
-        free[0] += sum(costs[first : first + chunk])
-    return max(free)
+sorted_list = edit(MASTER, "right", replace("t = free.index(min(free))", "free.sort()"), replace("[t]", "[0]"))
 
 
 def one_thread(costs, threads, chunk):
@@ -67,14 +63,6 @@ def a_float(costs, threads, chunk):
     return sum(costs) / threads
 
 
-def first_to_end(costs, threads, chunk):
-    """wrong first-end: when the first thread ends"""
-    free = [0] * threads
-    for first in range(0, len(costs), chunk):
-        free[free.index(min(free))] += sum(costs[first : first + chunk])
-    return min(free)
-
-
 def sorts_what_it_got(costs, threads, chunk):
     """wrong input-changed: Work on a copy"""
     costs.sort()
@@ -82,3 +70,8 @@ def sorts_what_it_got(costs, threads, chunk):
     for first in range(0, len(costs), chunk):
         free[free.index(min(free))] += sum(costs[first : first + chunk])
     return max(free)
+
+
+first_to_end = edit(
+    sorts_what_it_got, "wrong first-end: when the first thread ends", cut("costs.sort()"), replace("max", "min")
+)

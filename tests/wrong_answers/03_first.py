@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, edit, replace
 from numba import njit, prange
 
 
@@ -29,11 +30,7 @@ def on_one_thread(x, y, out):
         out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
 
 
-@njit(parallel=True)
-def range_for_prange(x, y, out):
-    """wrong not-parallel: Which word"""
-    for i in range(x.size):
-        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+range_for_prange = edit(MASTER, "wrong not-parallel: Which word", replace("prange", "range"))
 
 
 @njit(parallel=True)
@@ -57,25 +54,9 @@ def subtracted(x, y, out):
         out[i] = math.sqrt(abs(x[i] * x[i] - y[i] * y[i]))
 
 
-@njit(parallel=True)
-def one_short(x, y, out):
-    """wrong some-unwritten: From where to where"""
-    for i in prange(x.size - 1):
-        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
-
-
-@njit(parallel=True)
-def eight_points(x, y, out):
-    """wrong raised-IndexError: How many points are there"""
-    for i in prange(8):
-        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
-
-
-@njit(parallel=True)
-def one_place(x, y, out):
-    """wrong race: Which element belongs to round i"""
-    for i in prange(x.size):
-        out[0] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+one_short = edit(MASTER, "wrong some-unwritten: From where to where", replace("size", "size - 1"))
+eight_points = edit(MASTER, "wrong raised-IndexError: How many points are there", replace("x.size", "8"))
+one_place = edit(MASTER, "wrong race: Which element belongs to round i", replace("out[i]", "out[0]"))
 
 
 @njit(parallel=True)
@@ -86,11 +67,7 @@ def into_x(x, y, out):
         out[i] = x[i]
 
 
-@njit(parallel=True)
-def nothing(x, y, out):
-    """wrong nothing-written: Nothing was written"""
-    for i in prange(x.size):
-        math.sqrt(x[i] * x[i] + y[i] * y[i])
+nothing = edit(MASTER, "wrong nothing-written: Nothing was written", replace("out[i] = math", "math"))
 
 
 @njit(parallel=True)

@@ -3,6 +3,8 @@
 import threading
 from collections import deque
 
+from answers import cut, edit, insert, replace
+
 
 class ATokenInADeque:
     """right"""
@@ -66,42 +68,19 @@ class Frame:
         return self.parallel(x) if self.owner == self.pid() else self.alone(x)
 
 
-class NoLock(Frame):
-    """wrong two-at-once: must be one step"""
-
-    def __call__(self, x):
-        return self.with_lock(x)
-
-
-class AFlag(Frame):
-    """wrong two-at-once: a lock that is asked for without waiting"""
-
-    def __call__(self, x):
-        if self.busy:
-            return self.alone(x)
-        self.busy = True
-        try:
-            return self.with_lock(x)
-        finally:
-            self.busy = False
-
-
-class LooksWhetherLocked(Frame):
-    """wrong deadlock: `acquire(blocking=False)` asks, and does not wait"""
-
-    def __call__(self, x):
-        if self.inside.locked():
-            return self.alone(x)
-        with self.inside:
-            return self.with_lock(x)
-
-
 class Waits(Frame):
     """wrong deadlock: Somebody else is inside for a long time"""
 
     def __call__(self, x):
         with self.inside:
             return self.with_lock(x)
+
+
+LooksWhetherLocked = edit(
+    Waits,
+    "wrong deadlock: `acquire(blocking=False)` asks, and does not wait",
+    insert("if self.inside.locked():\n    return self.alone(x)", before="with self.inside:"),
+)
 
 
 class ForgetsTheFork(Frame):
@@ -143,6 +122,9 @@ class AlwaysAlone(Frame):
 
     def __call__(self, x):
         return self.alone(x)
+
+
+NoLock = edit(AlwaysAlone, "wrong two-at-once: must be one step", replace("alone", "with_lock"))
 
 
 class OnlyTheFirstCall(Frame):
@@ -202,16 +184,13 @@ class BothWays(Frame):
         return Frame.with_lock(self, x)
 
 
-class AsksAgainAndAgain(Frame):
-    """wrong busy-waiting: It need not wait at all"""
-
-    def __call__(self, x):
-        while not self.inside.acquire(blocking=False):
-            pass
-        try:
-            return self.with_lock(x)
-        finally:
-            self.inside.release()
+AsksAgainAndAgain = edit(
+    OpensWhatOthersClosed,
+    "wrong busy-waiting: It need not wait at all",
+    replace("got = self.inside.acquire(blocking=False)", "while not self.inside.acquire(blocking=False):\n    pass"),
+    replace("result = self.with_lock(x) if got else self.alone", "return self.with_lock"),
+    cut("return result"),
+)
 
 
 class ANewLockInTheChild(Frame):
@@ -246,3 +225,12 @@ class WaitsAWhile(Frame):
             return self.with_lock(x)
         finally:
             self.inside.release()
+
+
+AFlag = edit(
+    WaitsAWhile,
+    "wrong two-at-once: a lock that is asked for without waiting",
+    replace("not self.inside.acquire(timeout=1):", "self.busy:"),
+    insert("self.busy = True", before="try:"),
+    replace("inside.release()", "busy = False"),
+)

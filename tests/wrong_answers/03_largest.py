@@ -1,7 +1,7 @@
 """Answers to 03-largest."""
 
 import numpy as np
-from answers import edit, replace
+from answers import edit, insert, replace
 from numba import get_num_threads, njit, prange
 
 
@@ -33,18 +33,6 @@ def maximum_first(x, where):
     for i in range(x.size):
         if x[i] == largest and i < where[0]:
             where[0] = i
-
-
-@njit(parallel=True)
-def an_idle_loop(x, where):
-    """wrong not-parallel: loads and stores stand outside the loop"""
-    for _ in prange(4):
-        pass
-    best = 0
-    for i in range(x.size):
-        if x[i] > x[best]:
-            best = i
-    where[0] = best
 
 
 @njit(parallel=True)
@@ -90,6 +78,12 @@ def carried(x, where):
     where[0] = best
 
 
+an_idle_loop = edit(
+    carried,
+    "wrong not-parallel: loads and stores stand outside the loop",
+    insert("for _ in prange(4):\n    pass", before="best = 0"),
+    replace("prange", "range"),
+)
 last_of_equals = edit(
     by_thread,
     "wrong suspect: keeps the earlier one",
@@ -117,15 +111,12 @@ def from_zero(x, where):
 
 
 @njit(parallel=True)
-def smallest(x, where):
-    """wrong suspect: the smallest element"""
-    where[0] = np.argmin(x)
-
-
-@njit(parallel=True)
 def absolute(x, where):
     """wrong suspect: signs count"""
     where[0] = np.argmax(np.abs(x))
+
+
+smallest = edit(absolute, "wrong suspect: the smallest element", replace("argmax(np.abs(x))", "argmin(x)"))
 
 
 @njit(parallel=True)
@@ -157,16 +148,6 @@ def parallel_for_show(x, where):
 
 
 @njit(parallel=True)
-def detects_by_overflow(x, where):
-    """wrong raised-Beyond64Bits: Keep them below 2**63"""
-    large = 1 << 62
-    if large * 4 == 0:
-        where[0] = np.argmax(x)
-    else:
-        by_thread(x, where)
-
-
-@njit(parallel=True)
 def detects_by_rounding(x, where):
     """wrong not-parallel: what they compute is not used"""
     if np.float32(0.1) != 0.1:
@@ -182,3 +163,10 @@ def parallel_for_one_size(x, where):
         where[0] = np.argmax(x)
     else:
         by_thread(x, where)
+
+
+detects_by_overflow = edit(
+    parallel_for_one_size,
+    "wrong raised-Beyond64Bits: Keep them below 2**63",
+    replace("if x.size != 64:", "large = 1 << 62\nif large * 4 == 0:"),
+)

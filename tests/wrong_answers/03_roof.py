@@ -2,7 +2,7 @@
 
 import math  # noqa: F401 (an edit uses it)
 
-from answers import edit, replace
+from answers import MASTER, edit, replace
 from numba import njit, prange
 
 FLOPS, MOVED = 3 * 1024 * 32, 4 * (1024 * 32 + 32 + 1024)
@@ -49,32 +49,20 @@ elements_for_bytes = edit(two_flops, "wrong moved: A float32 has 4 bytes", claim
 upside_down = edit(two_flops, "wrong intensity: Flops per byte are asked for", claims={"intensity": MOVED / FLOPS})
 the_other_roof = edit(two_flops, "wrong roof: Which side is your intensity on", claims={"roof": "memory"})
 no_roof = edit(two_flops, 'wrong not-a-roof: "memory" or "arithmetic"', claims={"roof": "both"})
-
-
-@njit
-def on_one_thread(x, c, out):
-    """wrong not-parallel: @njit without parallel=True"""
-    for i in range(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            d = x[i, j] - c[j]
-            total += d * d
-        out[i] = total
-
-
+on_one_thread = edit(
+    two_flops,
+    "wrong not-parallel: @njit without parallel=True",
+    replace("(parallel=True)", ""),
+    replace("prange", "range"),
+)
 rooted = edit(
     two_flops, "wrong suspect: Its square is asked for", replace("out[i] = total", "out[i] = math.sqrt(total)")
 )
-
-
-@njit(parallel=True)
-def no_centre(x, c, out):
-    """wrong suspect: was not subtracted"""
-    for i in prange(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[1]):
-            total += x[i, j] * x[i, j]
-        out[i] = total
+no_centre = edit(
+    MASTER,
+    "wrong suspect: was not subtracted",
+    replace("difference = x[i, j] - c[j]\ntotal += difference * difference", "total += x[i, j] * x[i, j]"),
+)
 
 
 @njit(parallel=True)

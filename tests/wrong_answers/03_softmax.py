@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import cut, edit, replace
 from numba import njit, prange
 
 
@@ -23,21 +24,6 @@ def three_loops(x, out):
 
 
 @njit(parallel=True)
-def exponent_twice(x, out):
-    """right"""
-    for i in prange(x.shape[0]):
-        top = x[i, 0]
-        for j in range(x.shape[1]):
-            if x[i, j] > top:
-                top = x[i, j]
-        total = 0.0
-        for j in range(x.shape[1]):
-            total += np.exp(x[i, j] - top)
-        for j in range(x.shape[1]):
-            out[i, j] = np.exp(x[i, j] - top) / total
-
-
-@njit(parallel=True)
 def shared_scratch(x, out):
     """wrong race: the same scratch element"""
     e = np.empty(x.shape[1])
@@ -53,20 +39,23 @@ def shared_scratch(x, out):
             out[i, j] = e[j] / total
 
 
-@njit(parallel=True)
-def shared_total(x, out):
-    """wrong race: must be a scalar inside the loop"""
-    total = np.zeros(1)
-    for i in prange(x.shape[0]):
-        top = x[i, 0]
-        for j in range(x.shape[1]):
-            top = max(top, x[i, j])
-        total[0] = 0
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - top)
-            total[0] += out[i, j]
-        for j in range(x.shape[1]):
-            out[i, j] /= total[0]
+exponent_twice = edit(
+    shared_scratch,
+    "right",
+    cut("e = np.empty(x.shape[1])"),
+    replace("top = max(top, x[i, j])", "if x[i, j] > top:\n    top = x[i, j]"),
+    replace("e[j] = math.exp(x[i, j] - top)\ntotal += e[j]", "total += np.exp(x[i, j] - top)"),
+    replace("e[j] / total", "np.exp(x[i, j] - top) / total"),
+)
+shared_total = edit(
+    shared_scratch,
+    "wrong race: must be a scalar inside the loop",
+    replace("e = np.empty(x.shape[1])", "total = np.zeros(1)"),
+    replace("total = 0.0", "total[0] = 0"),
+    replace("e[j] = math", "out[i, j] = math"),
+    replace("total += e[j]", "total[0] += out[i, j]"),
+    replace("[i, j] = e[j] / total", "[i, j] /= total[0]"),
+)
 
 
 @njit(parallel=True)
@@ -159,17 +148,13 @@ def parallel_at_the_end(x, out):
             out[i, j] /= total
 
 
-@njit(parallel=True)
-def adds_to_old_numbers(x, out):
-    """wrong adds-to-old: what stood in the output before"""
-    for i in prange(x.shape[0]):
-        largest = x[i].max()
-        total = np.float32(0)
-        for j in range(x.shape[1]):
-            out[i, j] += math.exp(x[i, j] - largest)
-            total += out[i, j]
-        for j in range(x.shape[1]):
-            out[i, j] /= total
+adds_to_old_numbers = edit(
+    parallel_at_the_end,
+    "wrong adds-to-old: what stood in the output before",
+    replace("i in range", "i in prange"),
+    replace("[i, j] = math", "[i, j] += math"),
+    replace("prange", "range"),
+)
 
 
 @njit
@@ -197,17 +182,6 @@ def detects_by_overflow(x, out):
 
 
 @njit(parallel=True)
-def detects_by_rounding(x, out):
-    """wrong not-parallel: what they compute is not used"""
-    if np.float32(0.1) == 0.1:
-        for i in prange(x.shape[0]):
-            one_row(x, out, i)
-    else:
-        for i in range(x.shape[0]):
-            one_row(x, out, i)
-
-
-@njit(parallel=True)
 def parallel_for_one_size(x, out):
     """wrong not-parallel: no loop over prange(...) was run"""
     if x.shape[0] == 6:
@@ -216,6 +190,13 @@ def parallel_for_one_size(x, out):
     else:
         for i in range(x.shape[0]):
             one_row(x, out, i)
+
+
+detects_by_rounding = edit(
+    parallel_for_one_size,
+    "wrong not-parallel: what they compute is not used",
+    replace("x.shape[0] == 6", "np.float32(0.1) == 0.1"),
+)
 
 
 @njit(parallel=True)

@@ -64,22 +64,12 @@ def parts_overlap(x, out):
             out[i] = x[i] * x[i]
 
 
-@njit(parallel=True)
-def doubled(x, out):
-    """wrong suspect: The square is asked for"""
-    part = (x.size + 63) // 64 * 16
-    for t in prange(4):
-        for i in range(t * part, min((t + 1) * part, x.size)):
-            out[i] = x[i] + x[i]
-
-
-@njit(parallel=True)
-def one_thread_for_all_parts(x, out):
-    """wrong not-parallel: no loop over prange"""
-    part = (x.size + 63) // 64 * 16
-    for t in range(4):
-        for i in range(t * part, min((t + 1) * part, x.size)):
-            out[i] = x[i] * x[i]
+doubled = edit(
+    parts_overlap, "wrong suspect: The square is asked for", replace("part + 1", "part"), replace("[i] * x", "[i] + x")
+)
+one_thread_for_all_parts = edit(
+    parts_overlap, "wrong not-parallel: no loop over prange", replace("prange", "range"), replace("part + 1", "part")
+)
 
 
 @njit(parallel=True)

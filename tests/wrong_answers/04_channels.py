@@ -1,6 +1,7 @@
 """Answers to 04-channels."""
 
-import numpy as np
+import numpy as np  # noqa: F401 (edits use it)
+from answers import edit, insert, replace
 from numba import njit, prange
 
 
@@ -62,24 +63,10 @@ def shift_missing(x, scale, shift, out):
                     out[n, i, j, c] = x[n, i, j, c] * scale[c]
 
 
-@njit
-def shift_first(x, scale, shift, out):
-    """wrong suspect: multiply first"""
-    for n in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            for j in range(x.shape[2]):
-                for c in range(x.shape[3]):
-                    out[n, i, j, c] = (x[n, i, j, c] + shift[c]) * scale[c]
-
-
-@njit
-def exchanged(x, scale, shift, out):
-    """wrong suspect: exchanged"""
-    for n in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            for j in range(x.shape[2]):
-                for c in range(x.shape[3]):
-                    out[n, i, j, c] = x[n, i, j, c] * shift[c] + scale[c]
+shift_first = edit(
+    shift_missing, "wrong suspect: multiply first", replace("x[n, i, j, c]", "(x[n, i, j, c] + shift[c])")
+)
+exchanged = edit(shift_missing, "wrong suspect: exchanged", replace("scale[c]", "shift[c] + scale[c]"))
 
 
 @njit
@@ -112,12 +99,9 @@ def scaled_in_place(x, scale, shift, out):
                     out[n, i, j, c] = x[n, i, j, c] + shift[c]
 
 
-@njit
-def one_factor_for_all(x, scale, shift, out):
-    """wrong suspect: The index of scale and shift is that of the channel"""
-    factor, summand = np.float32(scale[0]), np.float32(shift[0])
-    for n in range(x.shape[0]):
-        for i in range(x.shape[1]):
-            for j in range(x.shape[2]):
-                for c in range(x.shape[3]):
-                    out[n, i, j, c] = x[n, i, j, c] * factor + summand
+one_factor_for_all = edit(
+    shift_missing,
+    "wrong suspect: The index of scale and shift is that of the channel",
+    insert("factor, summand = np.float32(scale[0]), np.float32(shift[0])", before="for n in range(x.shape[0]):"),
+    replace("scale[c]", "factor + summand"),
+)

@@ -1,10 +1,6 @@
 """Answers to 04-first."""
 
-
-def by_divmod(row, column, columns):
-    """right"""
-    line = (row * columns + column) // 16
-    return [line, divmod(line, 64)[1]]
+from answers import MASTER, edit, replace
 
 
 def elements_for_lines(row, column, columns):
@@ -24,10 +20,8 @@ def no_bytes(row, column, columns):
     return line, line % 64
 
 
-def double_precision(row, column, columns):
-    """wrong doubles: A float32 has 4 bytes"""
-    line = 8 * (row * columns + column) // 64
-    return line, line % 64
+by_divmod = edit(no_bytes, "right", replace("/ 64", "/ 16"), replace("line, line % 64", "[line, divmod(line, 64)[1]]"))
+double_precision = edit(MASTER, "wrong doubles: A float32 has 4 bytes", replace("line = 4", "line = 8"))
 
 
 def exchanged(row, column, columns):
@@ -36,10 +30,7 @@ def exchanged(row, column, columns):
     return line, line % 64
 
 
-def divided_set(row, column, columns):
-    """wrong set: The line is right"""
-    line = 4 * (row * columns + column) // 64
-    return line, line // 64
+divided_set = edit(MASTER, "wrong set: The line is right", replace("line % 64", "line // 64"))
 
 
 def row_forgotten(row, column, columns):
@@ -48,10 +39,7 @@ def row_forgotten(row, column, columns):
     return line, line % 64
 
 
-def true_division(row, column, columns):
-    """wrong type: divides without a rest"""
-    line = 4 * (row * columns + column) / 64
-    return line, line % 64
+true_division = edit(MASTER, "wrong type: divides without a rest", replace("// 64", "/ 64"))
 
 
 def only_the_line(row, column, columns):

@@ -58,16 +58,6 @@ code = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": pri
 
 
 @njit
-def backwards(x, c, out):
-    """wrong suspect: c[0] is the constant"""
-    for i in range(x.size):
-        total = c[0]
-        for k in range(1, c.size):
-            total = total * x[i] + c[k]
-        out[i] = total
-
-
-@njit
 def adds_to_the_output(x, c, out):
     """wrong adds-to-old: The result is added to what stood in the output before"""
     for i in range(x.size):
@@ -91,6 +81,13 @@ def power_operator(x, c, out):
         for k in range(1, c.size):
             total += c[k] * x[i] ** k
         out[i] = total
+
+
+backwards = edit(
+    power_operator,
+    "wrong suspect: c[0] is the constant",
+    replace("total += c[k] * x[i] ** k", "total = total * x[i] + c[k]"),
+)
 
 
 @njit

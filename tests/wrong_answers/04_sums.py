@@ -55,14 +55,6 @@ def an_array_for_each_row(x, w, out):
 
 
 @njit
-def never_set_to_zero(x, w, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            out[j] += w[i] * x[i, j]
-
-
-@njit
 def replaced(x, w, out):
     """wrong suspect: must be added up, not replaced"""
     for i in range(x.shape[0]):
@@ -70,18 +62,13 @@ def replaced(x, w, out):
             out[j] = w[i] * x[i, j]
 
 
+never_set_to_zero = edit(replaced, "wrong adds-to-old: Begin each sum with 0", replace("[j] = w", "[j] += w"))
 weights_missing = edit(
     MASTER, "wrong suspect: the weights are missing", cut("factor = w[i]"), replace("factor * x[i, j]", "x[i, j]")
 )
-
-
-@njit
-def along_the_rows(x, w, out):
-    """wrong suspect: added along each row"""
-    out[:] = 0
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            out[i] += w[j] * x[i, j]
+along_the_rows = edit(
+    MASTER, "wrong suspect: added along each row", cut("factor = w[i]"), replace("[j] += factor", "[i] += w[j]")
+)
 
 
 @njit

@@ -1,5 +1,7 @@
 """Answers to 05-flip."""
 
+from answers import edit, replace
+
 from dlkernels import cuda
 
 
@@ -60,20 +62,9 @@ def counted_from_one(picture, out):
         out[row, column] = picture[row, out.shape[1] - column]
 
 
-@cuda.jit
-def pythons_negative_index(picture, out):
-    """wrong negative-index: as far from the right edge"""
-    column, row = cuda.grid(2)
-    if row < out.shape[0] and column < out.shape[1]:
-        out[row, column] = picture[row, -1 - column]
-
-
-@cuda.jit
-def not_mirrored(picture, out):
-    """wrong suspect: nothing was mirrored"""
-    column, row = cuda.grid(2)
-    if row < out.shape[0] and column < out.shape[1]:
-        out[row, column] = picture[row, column]
+pythons_negative_index = edit(
+    counted_from_one, "wrong negative-index: as far from the right edge", replace("row, out.shape[1]", "row, -1")
+)
 
 
 @cuda.jit
@@ -82,6 +73,9 @@ def on_its_head(picture, out):
     column, row = cuda.grid(2)
     if row < out.shape[0] and column < out.shape[1]:
         out[row, column] = picture[out.shape[0] - 1 - row, column]
+
+
+not_mirrored = edit(on_its_head, "wrong suspect: nothing was mirrored", replace("out.shape[0] - 1 - row", "row"))
 
 
 @cuda.jit

@@ -68,28 +68,15 @@ def features_along_x(x, w, b, y):
 
 no_sigmoid = edit(features_along_x, "wrong suspect: sigmoid was not applied", replace("sigmoid(z)", "z"))
 no_bias = edit(features_along_x, "wrong suspect: The bias was not added", replace("z = b[j]", "z = 0.0"))
-
-
-@cuda.jit
-def bias_behind(x, w, b, y):
-    """wrong suspect: before sigmoid, not behind it"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = 0.0
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j]
-        y[i, j] = sigmoid(z) + b[j]
-
-
-@cuda.jit
-def bias_each_time(x, w, b, y):
-    """wrong suspect: It is added once"""
-    j, i = cuda.grid(2)
-    if i < y.shape[0] and j < y.shape[1]:
-        z = 0.0
-        for k in range(x.shape[1]):
-            z += x[i, k] * w[k, j] + b[j]
-        y[i, j] = sigmoid(z)
+bias_behind = edit(
+    features_along_x,
+    "wrong suspect: before sigmoid, not behind it",
+    replace("b[j]", "0.0"),
+    replace("(z)", "(z) + b[j]"),
+)
+bias_each_time = edit(
+    features_along_x, "wrong suspect: It is added once", replace("b[j]", "0.0"), replace("[k, j]", "[k, j] + b[j]")
+)
 
 
 @cuda.jit

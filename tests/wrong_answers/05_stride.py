@@ -56,27 +56,12 @@ def pieces(x, partial):
     partial[t] = total
 
 
-@cuda.jit
-def all_of_it(x, partial):
-    """wrong suspect: its share is asked for"""
-    total = 0.0
-    for i in range(x.size):
-        total += x[i]
-    partial[cuda.grid(1)] = total
-
-
+all_of_it = edit(
+    MASTER, "wrong suspect: its share is asked for", replace("cuda.grid(1), x.size, cuda.gridsize(1)", "x.size")
+)
 step_of_a_block = edit(
     MASTER, "wrong suspect: The step is 64, whatever the grid", replace("cuda.gridsize(1)", "cuda.blockDim.x")
 )
-
-
-@cuda.jit
-def number_in_the_block(x, partial):
-    """wrong one-block: Which thread of the whole grid am I"""
-    total = 0.0
-    for i in range(cuda.threadIdx.x, x.size, cuda.gridsize(1)):
-        total += x[i]
-    partial[cuda.threadIdx.x] = total
 
 
 @cuda.jit
@@ -88,6 +73,9 @@ def begins_in_the_block(x, partial):
     partial[cuda.grid(1)] = total
 
 
+number_in_the_block = edit(
+    begins_in_the_block, "wrong one-block: Which thread of the whole grid am I", replace("grid(1)", "threadIdx.x")
+)
 one_too_far = edit(MASTER, "wrong out-of-bounds: its bound is x.size", replace("x.size", "x.size + 1"))
 last_missing = edit(MASTER, "wrong suspect: Where does range end", replace("x.size", "x.size - 1"))
 replaced = edit(MASTER, "wrong suspect: the sum was replaced", replace("total += x[i]", "total = x[i]"))
@@ -100,17 +88,6 @@ def whole_rounds(x, partial):
     for k in range(x.size // cuda.gridsize(1) + 1):
         total += x[k * cuda.gridsize(1) + cuda.grid(1)]
     partial[cuda.grid(1)] = total
-
-
-@cuda.jit
-def nothing_for_the_idle(x, partial):
-    """wrong tail: an empty share: its sum is 0"""
-    t = cuda.grid(1)
-    if t < x.size:
-        total = 0.0
-        for i in range(t, x.size, cuda.gridsize(1)):
-            total += x[i]
-        partial[t] = total
 
 
 two_dimensions = edit(
@@ -130,3 +107,11 @@ def the_loop_of_the_specification(x, partial):
         for i in range(t, x.size, partial.size):
             total += x[i]
         partial[t] = total
+
+
+nothing_for_the_idle = edit(
+    the_loop_of_the_specification,
+    "wrong tail: an empty share: its sum is 0",
+    replace("for t in range(partial.size):", "t = cuda.grid(1)\nif t < x.size:"),
+    replace("size, partial.size", "size, cuda.gridsize(1)"),
+)

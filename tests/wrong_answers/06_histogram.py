@@ -198,17 +198,11 @@ def barrier_in_the_loop(x, counts):
         cuda.atomic.add(counts, b, own[b])
 
 
-@cuda.jit
-def not_brought(x, counts):
-    """wrong some-unwritten: Does the block bring what it has counted"""
-    own = cuda.shared.array(BINS, np.int32)
-    for b in range(cuda.threadIdx.x, BINS, 32):
-        own[b] = 0
-    cuda.syncthreads()
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        v = x[i]
-        if 0 <= v < BINS:
-            cuda.atomic.add(own, v, 1)
+not_brought = edit(
+    the_first_32_bins,
+    "wrong some-unwritten: Does the block bring what it has counted",
+    cut("cuda.syncthreads()\ncuda.atomic.add(counts, cuda.threadIdx.x, own[cuda.threadIdx.x])"),
+)
 
 
 @cuda.jit

@@ -83,29 +83,6 @@ one_barrier_too_many = edit(
     "over budget over-budget: Lanes of a warp that shuffle need none",
     insert("cuda.syncthreads()", after="high = max(high, cuda.shfl_down_sync(ALL, high, d))"),
 )
-
-
-@cuda.jit
-def together_by_atomics(x, out):
-    """over budget over-budget: Shuffles need none"""
-    lows = cuda.shared.array(1, np.float32)
-    highs = cuda.shared.array(1, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if t == 0:
-        lows[0] = highs[0] = x[i]
-    low = high = x[min(i, x.size - 1)]
-    for d in (16, 8, 4, 2, 1):
-        low = min(low, cuda.shfl_down_sync(ALL, low, d))
-        high = max(high, cuda.shfl_down_sync(ALL, high, d))
-    cuda.syncthreads()
-    if t % 32 == 0:
-        cuda.atomic.min(lows, 0, low)
-        cuda.atomic.max(highs, 0, high)
-    cuda.syncthreads()
-    if t == 0:
-        out[cuda.blockIdx.x] = highs[0] - lows[0]
-
-
 no_barrier = edit(
     index_at_first,
     "wrong race: The warps store their results, then all wait",
@@ -201,6 +178,16 @@ def one_place_for_all_warps(x, out):
         out[cuda.blockIdx.x] = highs[0] - lows[0]
 
 
+together_by_atomics = edit(
+    one_place_for_all_warps,
+    "over budget over-budget: Shuffles need none",
+    replace("lows = cuda.shared.array(4, np.float32)", "lows = cuda.shared.array(1, np.float32)"),
+    replace("highs = cuda.shared.array(4, np.float32)", "highs = cuda.shared.array(1, np.float32)"),
+    insert("if t == 0:\n    lows[0] = highs[0] = x[i]", after="t, i = cuda.threadIdx.x, cuda.grid(1)"),
+    insert("cuda.syncthreads()", before="if t % 32 == 0:"),
+    replace("lows[0] = low", "cuda.atomic.min(lows, 0, low)"),
+    replace("highs[0] = high", "cuda.atomic.max(highs, 0, high)"),
+)
 only_warp_0_stores = edit(
     index_at_first,
     "wrong uninitialised-shared: Which thread of a warp stores the warp's result",

@@ -102,34 +102,18 @@ eight_warps = edit(MASTER, "right", replace("WARPS", "8"))
 own_number_again = edit(
     eight_warps, "wrong wrong-value: Who adds what", replace("if lane >= d:\n    total += before", "total += before")
 )
-
-
-@cuda.jit
-def own_number_again_and_one_warp(x, out):
-    """wrong suspect: Which lanes have a partner"""
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_up_sync(ALL, total, d)
-        total += before
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
-@cuda.jit
-def downwards(x, out):
-    """wrong suspect: In each warp the sums run from the end"""
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    lane = t % 32
-    total = x[row, t] if t < x.shape[1] else np.float32(0)
-    for d in (1, 2, 4, 8, 16):
-        before = cuda.shfl_down_sync(ALL, total, d)
-        if lane + d < 32:
-            total += before
-    if t < x.shape[1]:
-        out[row, t] = total
-
-
+own_number_again_and_one_warp = edit(
+    a_warp_begins_anew,
+    "wrong suspect: Which lanes have a partner",
+    cut("lane = t % 32"),
+    replace("if lane >= d:\n    total += before", "total += before"),
+)
+downwards = edit(
+    a_warp_begins_anew,
+    "wrong suspect: In each warp the sums run from the end",
+    replace("shfl_up_sync", "shfl_down_sync"),
+    replace("lane >= d", "lane + d < 32"),
+)
 shuffle_under_the_if = edit(
     eight_warps,
     "wrong divergent-warp-operation: Shuffles, too, stand outside",

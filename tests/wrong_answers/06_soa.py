@@ -133,22 +133,14 @@ as_they_came = edit(
     cut("i = cuda.grid(1)"),
     replace("3 * t + c", "c * THREADS + t"),
 )
-
-
-@cuda.jit
-def one_number_each(points, out):
-    """wrong uninitialised-shared: does each thread store three"""
-    tile = cuda.shared.array(NUMBERS, np.float32)
-    t, n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)
-    start = cuda.blockIdx.x * NUMBERS
-    if start + t < 3 * n:
-        tile[t] = points[start + t]
-    cuda.syncthreads()
-    if i < n:
-        for c in range(3):
-            out[c, i] = tile[3 * t + c]
-
-
+one_number_each = edit(
+    MASTER,
+    "wrong uninitialised-shared: does each thread store three",
+    replace("n = cuda.threadIdx.x, out.shape[1]", "n, i = cuda.threadIdx.x, out.shape[1], cuda.grid(1)"),
+    replace("for k in range(t, min(NUMBERS, 3 * n - start), THREADS):", "if start + t < 3 * n:"),
+    replace("[k] = points[start + k]", "[t] = points[start + t]"),
+    cut("i = cuda.grid(1)"),
+)
 a_tile_of_64 = edit(
     MASTER,
     "wrong out-of-bounds: so the tile needs as many places",

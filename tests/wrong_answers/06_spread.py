@@ -51,25 +51,6 @@ def kept_in_registers(x, out):
 
 
 @cuda.jit
-def interleaved(x, out):
-    """over budget over-budget: Are the threads that work in a round spread over all warps"""
-    low = cuda.shared.array(REDUCED, np.float32)
-    high = cuda.shared.array(REDUCED, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    low[t] = high[t] = x[min(i, x.size - 1)]
-    cuda.syncthreads()
-    d = 1
-    while d < REDUCED:
-        if t % (2 * d) == 0:
-            low[t] = min(low[t], low[t + d])
-            high[t] = max(high[t], high[t + d])
-        cuda.syncthreads()
-        d *= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = high[0] - low[0]
-
-
-@cuda.jit
 def interleaved_by_the_first_threads(x, out):
     """over budget over-budget: their places lie 2, 4, 8 ... words apart"""
     low = cuda.shared.array(REDUCED, np.float32)
@@ -140,6 +121,14 @@ def halves(x, out):
         out[cuda.blockIdx.x] = high[0] - low[0]
 
 
+interleaved = edit(
+    halves,
+    "over budget over-budget: Are the threads that work in a round spread over all warps",
+    replace("REDUCED // 2", "1"),
+    replace("d > 0", "d < REDUCED"),
+    replace("t < d", "t % (2 * d) == 0"),
+    replace("d //= 2", "d *= 2"),
+)
 no_barrier_in_the_loop = edit(
     halves,
     "wrong race: after each round, the next readers have to wait",

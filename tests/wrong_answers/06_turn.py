@@ -10,20 +10,6 @@ WIDE = 33
 
 
 @cuda.jit
-def swizzled(picture, out):
-    """right"""
-    tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    if row < picture.shape[0] and column < picture.shape[1]:
-        tile[y, x ^ y] = picture[row, column]
-    cuda.syncthreads()
-    row, column = row - y + x, column - x + y
-    if row < picture.shape[0] and column < picture.shape[1]:
-        out[column, out.shape[1] - 1 - row] = tile[x, y ^ x]
-
-
-@cuda.jit
 def crossed_in_the_store(picture, out):
     """right"""
     tile = cuda.shared.array((TILE, WIDE), np.float32)
@@ -74,6 +60,14 @@ def a_tile_that_is_not_used(picture, out):
         out[column, picture.shape[0] - 1 - row] = tile[y, x]
 
 
+swizzled = edit(
+    a_tile_that_is_not_used,
+    "right",
+    replace("WIDE", "TILE"),
+    replace("[y, x] = picture", "[y, x ^ y] = picture"),
+    insert("row, column = row - y + x, column - x + y", after="cuda.syncthreads()"),
+    replace("[column, picture.shape[0] - 1 - row] = tile[y, x]", "[column, out.shape[1] - 1 - row] = tile[x, y ^ x]"),
+)
 two_barriers = edit(
     width_by_name,
     "over budget over-budget: with one barrier between them",

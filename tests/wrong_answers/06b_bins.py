@@ -1,7 +1,7 @@
 """Answers to 06b-bins. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -13,21 +13,6 @@ def counted_in_global_memory(labels, counts):
     """right"""
     for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
         cuda.atomic.add(counts, labels[i], 1)
-
-
-@cuda.jit
-def a_row_for_each_thread(labels, counts):
-    """right"""
-    own = cuda.shared.array((32, 10), np.int32)
-    t = cuda.threadIdx.x
-    for k in range(10):
-        own[t, k] = 0
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        own[t, labels[i]] += 1
-    cuda.syncthreads()
-    if t < 10:
-        for row in range(32):
-            cuda.atomic.add(counts, t, own[row, t])
 
 
 as_it_was = edit(
@@ -75,6 +60,14 @@ def not_set_to_zero(labels, counts):
         cuda.atomic.add(counts, t, own[t])
 
 
+a_row_for_each_thread = edit(
+    not_set_to_zero,
+    "right",
+    replace("10, np", "(32, 10), np"),
+    insert("for k in range(10):\n    own[t, k] = 0", after="t = cuda.threadIdx.x"),
+    replace("cuda.atomic.add(own, labels[i], 1)", "own[t, labels[i]] += 1"),
+    replace("cuda.atomic.add(counts, t, own[t])", "for row in range(32):\n    cuda.atomic.add(counts, t, own[row, t])"),
+)
 set_to_zero_by_one_thread_too_few = edit(
     MASTER,
     "wrong uninitialised-shared: Which thread should have stored this place",

@@ -44,26 +44,6 @@ def one_thread(x, lengths, out):
         out[row] = best
 
 
-@cuda.jit
-def guarded_one_by_one(x, lengths, out):
-    """wrong uninitialised-shared: Which thread should have stored this place"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = lengths[row]
-    if t < n:
-        best[t] = x[row, t]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0]
-
-
 those_without_an_element_leave = edit(
     MASTER,
     "wrong barrier-after-exit: Which threads go another way",
@@ -91,25 +71,18 @@ def a_zero_instead(x, lengths, out):
         out[row] = best[0]
 
 
-@cuda.jit
-def the_whole_row(x, lengths, out):
-    """wrong suspect: They belong to no sequence"""
-    best = cuda.shared.array(64, np.float32)
-    row, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = x.shape[1]
-    best[t] = x[row, min(t, n - 1)]
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            best[t] = max(best[t], best[t + d])
-        d //= 2
-    if t == 0:
-        out[row] = best[0] if lengths[row] > 0 else 0
-
-
+guarded_one_by_one = edit(
+    a_zero_instead,
+    "wrong uninitialised-shared: Which thread should have stored this place",
+    replace("best[t] = x[row, t] if t < n else 0", "if t < n:\n    best[t] = x[row, t]"),
+)
+the_whole_row = edit(
+    a_zero_instead,
+    "wrong suspect: They belong to no sequence",
+    replace("lengths[row]", "x.shape[1]"),
+    replace("[row, t] if t < n else 0", "[row, min(t, n - 1)]"),
+    replace("[0]", "[0] if lengths[row] > 0 else 0"),
+)
 no_loop = edit(
     MASTER,
     "wrong suspect: Only the first 64 numbers of each row took part",

@@ -29,26 +29,12 @@ def a_stretch_for_each_thread(y, target, out):
         cuda.atomic.add(out, 0, error * error)
 
 
-@cuda.jit
-def as_it_was(y, target, out):
-    """wrong wrong-value: Is any of them taken twice, or by nobody?"""
-    total = np.float32(0)
-    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
-        error = y[i] - target[i]
-        total += error * error
-    cuda.atomic.add(out, 0, total)
-
-
-@cuda.jit
-def by_the_number_of_blocks(y, target, out):
-    """wrong wrong-value: Is any of them taken twice, or by nobody?"""
-    total = np.float32(0)
-    for i in range(cuda.grid(1), y.size, cuda.gridDim.x):
-        error = y[i] - target[i]
-        total += error * error
-    cuda.atomic.add(out, 0, total)
-
-
+as_it_was = edit(
+    MASTER, "wrong wrong-value: Is any of them taken twice, or by nobody?", replace("gridsize(1)", "blockDim.x")
+)
+by_the_number_of_blocks = edit(
+    MASTER, "wrong wrong-value: Is any of them taken twice, or by nobody?", replace("gridsize(1)", "gridDim.x")
+)
 all_blocks_begin_at_zero = edit(
     MASTER, "wrong wrong-value: which thread 0 of block 1", replace("cuda.grid(1)", "cuda.threadIdx.x")
 )
@@ -73,24 +59,16 @@ def no_guard(y, target, out):
     cuda.atomic.add(out, 0, total)
 
 
-@cuda.jit
-def the_last_one_wins(y, target, out):
-    """wrong race: How did the kernel that was handed out do that?"""
-    total = np.float32(0)
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        error = y[i] - target[i]
-        total += error * error
-    out[0] = total
-
-
-@cuda.jit
-def added_plainly(y, target, out):
-    """wrong race: How did the kernel that was handed out do that?"""
-    total = np.float32(0)
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        error = y[i] - target[i]
-        total += error * error
-    out[0] += total
+the_last_one_wins = edit(
+    MASTER,
+    "wrong race: How did the kernel that was handed out do that?",
+    replace("cuda.atomic.add(out, 0, total)", "out[0] = total"),
+)
+added_plainly = edit(
+    MASTER,
+    "wrong race: How did the kernel that was handed out do that?",
+    replace("cuda.atomic.add(out, 0, total)", "out[0] += total"),
+)
 
 
 @cuda.jit

@@ -102,16 +102,12 @@ def no_shuffles(x, out):
         out[i // 32] = math.sqrt(x[i] * x[i])
 
 
-@cuda.jit
-def the_last_one_again(x, out):
-    """wrong wrong-value: Has lane 0 seen every number"""
-    i = cuda.grid(1)
-    own = x[min(i, x.size - 1)]
-    total = own * own
-    for d in (16, 8, 4, 2, 1):
-        total += cuda.shfl_down_sync(0xFFFFFFFF, total, d)
-    if i < x.size and cuda.laneid == 0:
-        out[i // 32] = math.sqrt(total)
+the_last_one_again = edit(
+    nothing_to_load,
+    "wrong wrong-value: Has lane 0 seen every number",
+    replace("total = x[i] * x[i]", "own = x[min(i, x.size - 1)]\ntotal = own * own"),
+    replace("cuda.laneid", "i < x.size and cuda.laneid"),
+)
 
 
 @cuda.jit

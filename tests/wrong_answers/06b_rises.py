@@ -1,7 +1,7 @@
 """Answers to 06b-rises. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
-from answers import MASTER, edit, insert, replace
+from answers import MASTER, cut, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -35,21 +35,6 @@ def a_tile_with_a_halo(x, out):
 
 
 @cuda.jit
-def as_it_was(x, out):
-    """wrong race: for whom does the barrier between the two lines wait?"""
-    i = cuda.grid(1)
-    if i < x.size:
-        out[i] = max(x[i], np.float32(0))
-    cuda.syncthreads()
-    right = np.float32(0)
-    if i + 1 < x.size:
-        right = out[i + 1]
-    cuda.syncthreads()
-    if i < x.size:
-        out[i] = right - out[i]
-
-
-@cuda.jit
 def with_a_fence(x, out):
     """wrong race: Are the two in one block?"""
     i = cuda.grid(1)
@@ -66,6 +51,12 @@ def with_a_fence(x, out):
         out[i] = right - out[i]
 
 
+as_it_was = edit(
+    with_a_fence,
+    "wrong race: for whom does the barrier between the two lines wait?",
+    cut("cuda.threadfence()", after="out[i] = max(x[i], np.float32(0))"),
+    cut("cuda.threadfence()", after="right = out[i + 1]"),
+)
 without_the_barriers = edit(
     from_x,
     "wrong race: Are the two in one block?",
@@ -76,50 +67,12 @@ barriers_for_those_inside = edit(
     "wrong barrier-after-exit: Which threads go another way",
     insert("cuda.syncthreads()", after="own = max(x[i], np.float32(0))"),
 )
-
-
-@cuda.jit
-def the_last_of_a_block_has_no_neighbour(x, out):
-    """wrong suspect: The last thread of each block sees no right neighbour"""
-    i = cuda.grid(1)
-    if i < x.size:
-        right = np.float32(0)
-        if cuda.threadIdx.x < 63 and i + 1 < x.size:
-            right = max(x[i + 1], np.float32(0))
-        out[i] = right - max(x[i], np.float32(0))
-
-
-@cuda.jit
-def the_neighbour_as_it_is(x, out):
-    """wrong suspect: The right neighbour went in without ReLU"""
-    i = cuda.grid(1)
-    if i < x.size:
-        right = np.float32(0)
-        if i + 1 < x.size:
-            right = x[i + 1]
-        out[i] = right - max(x[i], np.float32(0))
-
-
-@cuda.jit
-def no_relu(x, out):
-    """wrong suspect: These are steps of x itself"""
-    i = cuda.grid(1)
-    if i < x.size:
-        right = np.float32(0)
-        if i + 1 < x.size:
-            right = x[i + 1]
-        out[i] = right - x[i]
-
-
-@cuda.jit
-def turned_round(x, out):
-    """wrong suspect: The sign is turned round"""
-    i = cuda.grid(1)
-    if i < x.size:
-        right = np.float32(0)
-        if i + 1 < x.size:
-            right = max(x[i + 1], np.float32(0))
-        out[i] = max(x[i], np.float32(0)) - right
+turned_round = edit(
+    MASTER,
+    "wrong suspect: The sign is turned round",
+    cut("own = max(x[i], np.float32(0))"),
+    replace("right - own", "max(x[i], np.float32(0)) - right"),
+)
 
 
 @cuda.jit
@@ -150,6 +103,24 @@ def called_stuck(x, out):
         if i + 1 < x.size:
             right = max(x[i + 1], np.float32(0))
         out[i] = right - max(x[i], np.float32(0))
+
+
+the_last_of_a_block_has_no_neighbour = edit(
+    called_stuck,
+    "wrong suspect: The last thread of each block sees no right neighbour",
+    replace("i + 1 < x", "cuda.threadIdx.x < 63 and i + 1 < x"),
+)
+the_neighbour_as_it_is = edit(
+    called_stuck,
+    "wrong suspect: The right neighbour went in without ReLU",
+    replace("max(x[i + 1], np.float32(0))", "x[i + 1]"),
+)
+no_relu = edit(
+    called_stuck,
+    "wrong suspect: These are steps of x itself",
+    replace("max(x[i + 1], np.float32(0))", "x[i + 1]"),
+    replace("max(x[i], np.float32(0))", "x[i]"),
+)
 
 
 called_stuck.py_func.claims = {"fault": "stuck"}

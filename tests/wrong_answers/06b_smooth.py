@@ -41,25 +41,6 @@ as_it_was = edit(
 one_thread_too_many = edit(
     MASTER, "wrong race: Does each place have one thread that stores it", replace("if t > 61:", "if t > 60:")
 )
-
-
-@cuda.jit
-def one_place_for_all(x, out):
-    """wrong race: Does each place have one thread that stores it"""
-    tile = cuda.shared.array(68, np.float32)
-    t, i, last = cuda.threadIdx.x, cuda.grid(1), x.size - 1
-    tile[t + 2] = x[min(i, last)]
-    if t < 2:
-        tile[t] = x[max(i - 2, 0)]
-        tile[66] = tile[67] = x[min(i + 64, last)]
-    cuda.syncthreads()
-    if i <= last:
-        total = np.float32(0)
-        for k in range(5):
-            total += tile[t + k]
-        out[i] = total / 5
-
-
 a_place_too_far = edit(MASTER, "wrong out-of-bounds: how large is the array?", replace("tile[t + 4]", "tile[t + 5]"))
 the_tile_alone = edit(
     MASTER,
@@ -87,6 +68,11 @@ def zeros_in_the_gap(x, out):
         out[i] = total / 5
 
 
+one_place_for_all = edit(
+    zeros_in_the_gap,
+    "wrong race: Does each place have one thread that stores it",
+    replace("[t + 66] = 0", "[66] = tile[67] = x[min(i + 64, last)]"),
+)
 no_barrier = edit(MASTER, "wrong race: is there a barrier before anybody reads?", cut("cuda.syncthreads()"))
 called_outside = edit(
     without_a_tile, "wrong verdict: look at `tile[t + k]` in thread 62 of block 0", claims={"fault": "outside"}

@@ -147,9 +147,6 @@ def lengths_of_one_case(a, b, out):
         out[i] = (a[i] if i < 300 else 0) + (b[i] if i < 70 else 0)
 
 
-@cuda.jit
-def no_step(a, b, out):
-    """wrong raised-TooManyIterations: Nothing inside the loop changes `i`"""
-    i = cuda.grid(1)
-    while i < out.size:
-        out[i] = a[i] + b[i]
+no_step = edit(
+    as_in_the_chapter, "wrong raised-TooManyIterations: Nothing inside the loop changes `i`", replace("if i", "while i")
+)

@@ -1,5 +1,7 @@
 """Answers to 07-axpy."""
 
+from answers import MASTER, edit, replace
+
 from dlkernels import cuda
 
 
@@ -48,32 +50,10 @@ def chunks(alpha, x, y):
         y[i] = alpha * x[i] + y[i]
 
 
-@cuda.jit
-def stride_of_one_block(alpha, x, y):
-    """wrong suspect: updated twice"""
-    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
-        y[i] = alpha * x[i] + y[i]
-
-
-@cuda.jit
-def no_alpha(alpha, x, y):
-    """wrong suspect: alpha is missing"""
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        y[i] = x[i] + y[i]
-
-
-@cuda.jit
-def no_y(alpha, x, y):
-    """wrong suspect: the old y is missing"""
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        y[i] = alpha * x[i]
-
-
-@cuda.jit
-def too_much(alpha, x, y):
-    """wrong suspect: only x is multiplied"""
-    for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
-        y[i] = alpha * (x[i] + y[i])
+stride_of_one_block = edit(MASTER, "wrong suspect: updated twice", replace("gridsize(1)", "blockDim.x"))
+no_alpha = edit(MASTER, "wrong suspect: alpha is missing", replace("alpha * x", "x"))
+no_y = edit(MASTER, "wrong suspect: the old y is missing", replace("[i] + y[i]", "[i]"))
+too_much = edit(MASTER, "wrong suspect: only x is multiplied", replace("x[i] + y[i]", "(x[i] + y[i])"))
 
 
 @cuda.jit

@@ -14,12 +14,9 @@ def by_hand(r, c, z):
         z[i, j] = c[i] + r[j]
 
 
-@cuda.jit
-def vectors_exchanged(row, column, out):
-    """wrong out-of-bounds: row has an element for each column"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = row[i] + column[j]
+vectors_exchanged = edit(
+    MASTER, "wrong out-of-bounds: row has an element for each column", replace("[j] + column[i]", "[i] + column[j]")
+)
 
 
 @cuda.jit
@@ -35,14 +32,7 @@ guard_of_columns_only = edit(
 row_alone = edit(MASTER, "wrong suspect: no column was added", replace("row[j] + column[i]", "row[j]"))
 column_alone = edit(MASTER, "wrong suspect: no row was added", replace("row[j] + column[i]", "column[i]"))
 product = edit(MASTER, "wrong suspect: The sum is asked for", replace("row[j] + column[i]", "row[j] * column[i]"))
-
-
-@cuda.jit
-def x_for_rows(row, column, out):
-    """wrong some-unwritten: x counts columns and y counts rows"""
-    i, j = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = row[j] + column[i]
+x_for_rows = edit(MASTER, "wrong some-unwritten: x counts columns and y counts rows", replace("j, i", "i, j"))
 
 
 @cuda.jit

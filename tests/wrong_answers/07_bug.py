@@ -32,14 +32,9 @@ condition_still_wrong = edit(
     with_a_conditional, "wrong suspect: This is relu(grad)", replace("x[i] > 0", "grad[i] > 0")
 )
 at_the_corner = edit(with_a_conditional, "wrong suspect: exactly 0", replace("x[i] > 0", "x[i] >= 0"))
-
-
-@cuda.jit
-def forward(grad, x, out):
-    """wrong suspect: the forward pass"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = max(x[i], 0.0)
+forward = edit(
+    with_a_conditional, "wrong suspect: the forward pass", replace("grad[i] if x[i] > 0 else 0.0", "max(x[i], 0.0)")
+)
 
 
 @cuda.jit

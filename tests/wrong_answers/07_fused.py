@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, cut, edit, replace
 from numba import njit, prange
 
 
@@ -66,36 +67,14 @@ def an_array_for_each_row(x, bias, out):
             out[i, j] = z[j] / (1 + math.exp(-z[j]))
 
 
-def not_compiled(x, bias, out):
-    """wrong raised-NotCompiled: @njit"""
-    z = x + bias
-    out[:] = z / (1 + np.exp(-z))
-
-
-@njit(parallel=True)
-def bias_of_the_row(x, bias, out):
-    """wrong suspect: along the rows"""
-    for i in prange(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] + bias[i]
-            out[i, j] = z / (1 + math.exp(-z))
-
-
-@njit(parallel=True)
-def relu(x, bias, out):
-    """wrong suspect: This is ReLU"""
-    for i in prange(x.shape[0]):
-        for j in range(x.shape[1]):
-            out[i, j] = max(x[i, j] + bias[j], 0)
-
-
-@njit
-def prange_without_parallel(x, bias, out):
-    """wrong not-parallel: prange is a plain range there"""
-    for i in prange(x.shape[0]):
-        for j in range(x.shape[1]):
-            z = x[i, j] + bias[j]
-            out[i, j] = z / (1 + math.exp(-z))
+not_compiled = edit(whole_arrays, "wrong raised-NotCompiled: @njit", cut("@njit(parallel=True)"))
+bias_of_the_row = edit(MASTER, "wrong suspect: along the rows", replace("[j]", "[i]"))
+relu = edit(
+    no_bias, "wrong suspect: This is ReLU", replace("x[i, j] / (1 + math.exp(-x[i, j]))", "max(x[i, j] + bias[j], 0)")
+)
+prange_without_parallel = edit(
+    MASTER, "wrong not-parallel: prange is a plain range there", replace("(parallel=True)", "")
+)
 
 
 @njit(parallel=True)

@@ -1,5 +1,7 @@
 """Answers to 07-map."""
 
+from answers import edit, insert, replace
+
 from dlkernels import cuda
 
 
@@ -62,22 +64,6 @@ def one_block(x, out):
 
 
 @cuda.jit
-def keeps_the_negative(x, out):
-    """wrong suspect: This keeps what is negative"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = min(x[i, j], 0)
-
-
-@cuda.jit
-def absolute(x, out):
-    """wrong suspect: Where x is negative, 0 is asked for"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = abs(x[i, j])
-
-
-@cuda.jit
 def copies(x, out):
     """wrong suspect: nothing became 0"""
     j, i = cuda.grid(2)
@@ -85,18 +71,11 @@ def copies(x, out):
         out[i, j] = x[i, j]
 
 
-@cuda.jit
-def only_the_positive(x, out):
-    """wrong some-unwritten: does an `if` leave out a store"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1] and x[i, j] > 0:
-        out[i, j] = x[i, j]
-
-
-@cuda.jit
-def in_place(x, out):
-    """wrong input-changed: may only be read"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        x[i, j] = max(x[i, j], 0)
-        out[i, j] = x[i, j]
+keeps_the_negative = edit(copies, "wrong suspect: This keeps what is negative", replace("x[i, j]", "min(x[i, j], 0)"))
+absolute = edit(copies, "wrong suspect: Where x is negative, 0 is asked for", replace("x[i, j]", "abs(x[i, j])"))
+only_the_positive = edit(
+    copies, "wrong some-unwritten: does an `if` leave out a store", replace("[1]", "[1] and x[i, j] > 0")
+)
+in_place = edit(
+    copies, "wrong input-changed: may only be read", insert("x[i, j] = max(x[i, j], 0)", before="out[i, j] = x[i, j]")
+)

@@ -1,6 +1,7 @@
 """Answers to 07-zip."""
 
 import numpy as np
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -23,18 +24,7 @@ def guarded(x, y, z):
         z[k] = x[k] if x[k] > y[k] else y[k]
 
 
-@cuda.jit
-def smaller(a, b, out):
-    """wrong suspect: This is the smaller one"""
-    i = cuda.threadIdx.x
-    out[i] = min(a[i], b[i])
-
-
-@cuda.jit
-def the_sum(a, b, out):
-    """wrong suspect: The larger one of the two is asked for"""
-    i = cuda.threadIdx.x
-    out[i] = a[i] + b[i]
+smaller = edit(MASTER, "wrong suspect: This is the smaller one", replace("max", "min"))
 
 
 @cuda.jit
@@ -44,18 +34,9 @@ def first_alone(a, b, out):
     out[i] = a[i]
 
 
-@cuda.jit
-def relu(a, b, out):
-    """wrong suspect: This is ReLU of a"""
-    i = cuda.threadIdx.x
-    out[i] = max(a[i], 0)
-
-
-@cuda.jit
-def counts_from_one(a, b, out):
-    """wrong out-of-bounds: Count from 0"""
-    i = cuda.threadIdx.x + 1
-    out[i] = max(a[i], b[i])
+the_sum = edit(first_alone, "wrong suspect: The larger one of the two is asked for", replace("a[i]", "a[i] + b[i]"))
+relu = edit(MASTER, "wrong suspect: This is ReLU of a", replace("b[i]", "0"))
+counts_from_one = edit(MASTER, "wrong out-of-bounds: Count from 0", replace("threadIdx.x", "threadIdx.x + 1"))
 
 
 @cuda.jit
@@ -72,20 +53,9 @@ def the_block_number(a, b, out):
     out[i] = max(a[i], b[i])
 
 
-@cuda.jit
-def into_an_input(a, b, out):
-    """wrong input-changed: may only be read"""
-    i = cuda.threadIdx.x
-    a[i] = max(a[i], b[i])
-    out[i] = a[i]
-
-
-@cuda.jit
-def only_one_warp(a, b, out):
-    """wrong tail: guard"""
-    i = cuda.threadIdx.x
-    if i < 32:
-        out[i] = max(a[i], b[i])
+into_an_input = edit(
+    first_alone, "wrong input-changed: may only be read", insert("a[i] = max(a[i], b[i])", after="i = cuda.threadIdx.x")
+)
 
 
 @cuda.jit
@@ -107,3 +77,6 @@ def no_end(a, b, out):
     i = cuda.threadIdx.x
     while i < out.size:
         out[i] = max(a[i], b[i])
+
+
+only_one_warp = edit(no_end, "wrong tail: guard", replace("while i < out.size:", "if i < 32:"))

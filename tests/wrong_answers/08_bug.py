@@ -74,50 +74,6 @@ barrier_still_missing = edit(
 
 
 @cuda.jit
-def stale_elements_still_there(a, b, out):
-    """wrong uninitialised-shared: nobody stored"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    for start in range(0, a.shape[1], TILE):
-        if i < out.shape[0] and start + x < a.shape[1]:
-            a_tile[y, x] = a[i, start + x]
-        if start + y < a.shape[1] and j < out.shape[1]:
-            b_tile[y, x] = b[start + y, j]
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
-def zero_before_the_loop_only(a, b, out):
-    """wrong wrong-value: the last tile is not full"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    total = np.float32(0)
-    a_tile[y, x] = 0
-    b_tile[y, x] = 0
-    for start in range(0, a.shape[1], TILE):
-        if i < out.shape[0] and start + x < a.shape[1]:
-            a_tile[y, x] = a[i, start + x]
-        if start + y < a.shape[1] and j < out.shape[1]:
-            b_tile[y, x] = b[start + y, j]
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[y, p] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
-@cuda.jit
 def barrier_inside_the_guard(a, b, out):
     """wrong divergent-barrier: Keep cuda.syncthreads() out of every"""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
@@ -141,6 +97,23 @@ def barrier_inside_the_guard(a, b, out):
             cuda.syncthreads()
     if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = total
+
+
+stale_elements_still_there = edit(
+    barrier_inside_the_guard,
+    "wrong uninitialised-shared: nobody stored",
+    cut("else:\n    a_tile[y, x] = 0"),
+    cut("else:\n    b_tile[y, x] = 0"),
+    replace("if i < out.shape[0] and j < out.shape[1]:\n    cuda.syncthreads()", "cuda.syncthreads()"),
+)
+zero_before_the_loop_only = edit(
+    barrier_inside_the_guard,
+    "wrong wrong-value: the last tile is not full",
+    insert("a_tile[y, x] = 0\nb_tile[y, x] = 0", after="total = np.float32(0)"),
+    cut("else:\n    a_tile[y, x] = 0"),
+    cut("else:\n    b_tile[y, x] = 0"),
+    replace("if i < out.shape[0] and j < out.shape[1]:\n    cuda.syncthreads()", "cuda.syncthreads()"),
+)
 
 
 @cuda.jit

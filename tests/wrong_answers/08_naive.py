@@ -1,7 +1,7 @@
 """Answers to 08-naive."""
 
 import numpy as np
-from answers import MASTER, edit, replace
+from answers import MASTER, edit, insert, replace
 
 from dlkernels import cuda
 
@@ -58,15 +58,6 @@ b_transposed = edit(MASTER, "wrong suspect: This is a @ b.T", replace("a[i, p] *
 
 
 @cuda.jit
-def no_sum(a, b, out):
-    """wrong suspect: must be added up"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        for p in range(a.shape[1]):
-            out[i, j] = a[i, p] * b[p, j]
-
-
-@cuda.jit
 def sum_in_an_out_that_holds_nan(a, b, out):
     """wrong adds-to-old: Begin each sum with 0"""
     j, i = cuda.grid(2)
@@ -75,25 +66,14 @@ def sum_in_an_out_that_holds_nan(a, b, out):
             out[i, j] += a[i, p] * b[p, j]
 
 
+no_sum = edit(sum_in_an_out_that_holds_nan, "wrong suspect: must be added up", replace("[i, j] += a", "[i, j] = a"))
 sixteen_terms = edit(MASTER, "wrong out-of-bounds: p runs over the columns of `a`", replace("a.shape[1]", "16"))
-
-
-@cuda.jit
-def stored_in_every_round(a, b, out):
-    """over budget over-budget: stored more than once"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        total = np.float32(0)
-        for p in range(a.shape[1]):
-            total += a[i, p] * b[p, j]
-            out[i, j] = total
-
-
-@cuda.jit
-def rows_for_columns_without_a_guard(a, b, out):
-    """wrong out-of-bounds: `cuda.grid(2)` gives x first"""
-    i, j = cuda.grid(2)
-    total = np.float32(0)
-    for p in range(a.shape[1]):
-        total += a[i, p] * b[p, j]
-    out[i, j] = total
+stored_in_every_round = edit(
+    sum_in_an_out_that_holds_nan,
+    "over budget over-budget: stored more than once",
+    insert("total = np.float32(0)", before="for p in range(a.shape[1]):"),
+    replace("out[i, j] += a[i, p] * b[p, j]", "total += a[i, p] * b[p, j]\nout[i, j] = total"),
+)
+rows_for_columns_without_a_guard = edit(
+    no_guard, "wrong out-of-bounds: `cuda.grid(2)` gives x first", replace("j, i", "i, j")
+)

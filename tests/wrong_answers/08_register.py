@@ -1,6 +1,7 @@
 """Answers to 08-register."""
 
 import numpy as np
+from answers import edit, insert, replace
 from numba import njit
 
 
@@ -143,16 +144,9 @@ def the_rest_is_forgotten(a, b, out):
                 out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * b[p + 2, j] + x3 * b[p + 3, j]
 
 
-@njit
-def beyond_the_end(a, b, out):
-    """wrong raised-IndexError: no multiple of what you unrolled by"""
-    (m, n), k = out.shape, a.shape[1]
-    out[:] = 0
-    for i in range(m):
-        for p in range(0, k, 4):
-            x0, x1, x2, x3 = a[i, p], a[i, p + 1], a[i, p + 2], a[i, p + 3]
-            for j in range(n):
-                out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * b[p + 2, j] + x3 * b[p + 3, j]
+beyond_the_end = edit(
+    the_rest_is_forgotten, "wrong raised-IndexError: no multiple of what you unrolled by", replace("k - k % 4", "k")
+)
 
 
 @njit
@@ -187,19 +181,12 @@ def never_set_to_zero(a, b, out):
                 out[i, j] += a[i, p] * b[p, j]
 
 
-@njit
-def the_last_step_wrong(a, b, out):
-    """wrong wrong-value: Each row of `out` needs"""
-    (m, n), k = out.shape, a.shape[1]
-    out[:] = 0
-    for i in range(m):
-        for p in range(0, k - k % 4, 4):
-            x0, x1, x2, x3 = a[i, p], a[i, p + 1], a[i, p + 2], a[i, p + 3]
-            for j in range(n):
-                out[i, j] += x0 * b[p, j] + x1 * b[p + 1, j] + x2 * b[p + 2, j] + x3 * b[p + 2, j]
-        for p in range(k - k % 4, k):
-            for j in range(n):
-                out[i, j] += a[i, p] * b[p, j]
+the_last_step_wrong = edit(
+    never_set_to_zero,
+    "wrong wrong-value: Each row of `out` needs",
+    insert("out[:] = 0", after="(m, n), k = out.shape, a.shape[1]"),
+    replace("3, j", "2, j"),
+)
 
 
 @njit

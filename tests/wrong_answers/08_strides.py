@@ -59,19 +59,6 @@ def places_in_one_line(a, sa, b, sb, k, out):
 first_of_a = edit(
     places_in_one_line, "wrong suspect: Every product used the first matrix of a", replace("z * sa[0] + i", "i")
 )
-
-
-@cuda.jit
-def first_of_both(a, sa, b, sb, k, out):
-    """wrong suspect: Every product used the first matrices"""
-    j, i, z = cuda.grid(3)
-    if i < out.shape[1] and j < out.shape[2]:
-        total = np.float32(0)
-        for p in range(k):
-            total += a[i * sa[1] + p * sa[2]] * b[p * sb[1] + j * sb[2]]
-        out[z, i, j] = total
-
-
 steps_of_a_for_b = edit(
     places_in_one_line,
     "wrong suspect: The steps of a were used for b",
@@ -126,6 +113,12 @@ def one_matrix_only(a, sa, b, sb, k, out):
         out[0, i, j] = total
 
 
+first_of_both = edit(
+    one_matrix_only,
+    "wrong suspect: Every product used the first matrices",
+    replace("i = cuda.grid(2)", "i, z = cuda.grid(3)"),
+    replace("0, i", "z, i"),
+)
 x_for_rows = edit(
     places_in_one_line,
     "wrong some-unwritten: columns by x, rows by y",

@@ -1,7 +1,7 @@
 """Answers to 08-thin. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
-from answers import edit
+from answers import edit, replace
 from numba import njit
 
 FLOPS, BYTES = 2 * 256 * 32 * 8, 4 * (256 * 32 + 32 * 8 + 256 * 8)
@@ -71,21 +71,15 @@ def slices(a, b, out):
 
 
 @njit
-def adds_to_old(a, b, out):
-    """wrong adds-to-old: Begin each sum with 0"""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            for p in range(a.shape[1]):
-                out[i, j] += a[i, p] * b[p, j]
-
-
-@njit
 def last_term_only(a, b, out):
     """wrong suspect: the last term of the sum alone"""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             for p in range(a.shape[1]):
                 out[i, j] = a[i, p] * b[p, j]
+
+
+adds_to_old = edit(last_term_only, "wrong adds-to-old: Begin each sum with 0", replace("[i, j] = a", "[i, j] += a"))
 
 
 @njit

@@ -195,28 +195,12 @@ no_first_barrier = edit(
         "cuda.syncthreads()", after="b_tile[y, x] = b[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0"
     ),
 )
-
-
-@cuda.jit
-def no_guard(at, b, out):
-    """wrong out-of-bounds: put 0 into the tile elsewhere"""
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    j, i = cuda.grid(2)
-    row = cuda.blockIdx.y * TILE + x
-    total = np.float32(0)
-    for start in range(0, at.shape[0], TILE):
-        a_tile[y, x] = at[start + y, row]
-        b_tile[y, x] = b[start + y, j]
-        cuda.syncthreads()
-        for p in range(TILE):
-            total += a_tile[p, y] * b_tile[p, x]
-        cuda.syncthreads()
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = total
-
-
+no_guard = edit(
+    turned_tile,
+    "wrong out-of-bounds: put 0 into the tile elsewhere",
+    replace("[start + y, row] if start + y < at.shape[0] and row < at.shape[1] else 0", "[start + y, row]"),
+    replace("[start + y, j] if start + y < b.shape[0] and j < b.shape[1] else 0", "[start + y, j]"),
+)
 guard_of_the_own_row = edit(
     turned_tile, "wrong out-of-bounds: reaches beyond the matrix", replace("[0] and row", "[0] and i")
 )

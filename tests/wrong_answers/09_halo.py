@@ -1,6 +1,7 @@
 """Answers to 09-halo."""
 
 import numpy as np
+from answers import edit, insert, replace
 
 from dlkernels import cuda
 
@@ -126,23 +127,14 @@ def no_barrier(x, weight, out):
         out[y, z] = total
 
 
-@cuda.jit
-def barrier_in_the_loop(x, weight, out):
-    """wrong barrier-after-exit: a loop that others leave earlier"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
-        cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
+barrier_in_the_loop = edit(
+    no_barrier,
+    "wrong barrier-after-exit: a loop that others leave earlier",
+    insert(
+        "cuda.syncthreads()",
+        after="tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0",
+    ),
+)
 
 
 @cuda.jit
@@ -175,26 +167,6 @@ def one_place_each(x, weight, out):
     p = ty * TILE + tx
     i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
     tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def nothing_beyond(x, weight, out):
-    """wrong uninitialised-shared: Beyond the picture a place needs a 0"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        if i >= 0 and i < height and j >= 0 and j < width:
-            tile[p // WIDE, p % WIDE] = x[i, j]
     cuda.syncthreads()
     if y < height and z < width:
         total = np.float32(0)
@@ -242,18 +214,11 @@ def no_halo(x, weight, out):
         out[y, z] = total
 
 
-@cuda.jit
-def no_corners(x, weight, out):
-    """wrong suspect: the four corners of the halo"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        tile[p // WIDE, p % WIDE] = 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        tile[ty + 1, tx + 1] = x[y, z]
+no_corners = edit(
+    no_halo,
+    "wrong suspect: the four corners of the halo",
+    insert(
+        """
         if ty == 0 and y > 0:
             tile[0, tx + 1] = x[y - 1, z]
         if tx == 0 and z > 0:
@@ -262,13 +227,10 @@ def no_corners(x, weight, out):
             tile[WIDE - 1, tx + 1] = x[y + 1, z]
         if tx == TILE - 1 and z + 1 < width:
             tile[ty + 1, WIDE - 1] = x[y, z + 1]
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
+        """,
+        after="tile[ty + 1, tx + 1] = x[y, z]",
+    ),
+)
 
 
 @cuda.jit
@@ -283,101 +245,6 @@ def left_and_above_only(x, weight, out):
         i, j = y - ty + r - 1, z - tx + q - 1
         inside = i >= 0 and i < height and j >= 0 and j < width and r <= TILE and q <= TILE
         tile[r, q] = x[i, j] if inside else 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def nearest(x, weight, out):
-    """wrong suspect: A wrong border: beyond the edge the nearest pixel"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        tile[p // WIDE, p % WIDE] = x[min(max(i, 0), height - 1), min(max(j, 0), width - 1)]
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def one_tap_left_out(x, weight, out):
-    """wrong suspect: A wrong tap: the term of weight[0, 2]"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = weight[0, 0] * tile[ty, tx] + weight[0, 1] * tile[ty, tx + 1]
-        for ky in range(1, 3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def turned(x, weight, out):
-    """wrong suspect: Wrong taps: the kernel is turned round"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[2 - ky, 2 - kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def tile_begins_at_the_block(x, weight, out):
-    """wrong suspect: all zeros stand below and to the right"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE * TILE):
-        i, j = y - ty + p // WIDE, z - tx + p % WIDE
-        tile[p // WIDE, p % WIDE] = x[i, j] if i < height and j < width else 0
-    cuda.syncthreads()
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                total += weight[ky, kx] * tile[ty + ky, tx + kx]
-        out[y, z] = total
-
-
-@cuda.jit
-def rows_of_16(x, weight, out):
-    """wrong race: each place have one thread"""
-    tile = cuda.shared.array((WIDE, WIDE), np.float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    for p in range(ty * TILE + tx, WIDE * WIDE, TILE):
-        i, j = y - ty + p // WIDE - 1, z - tx + p % WIDE - 1
-        tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0
     cuda.syncthreads()
     if y < height and z < width:
         total = np.float32(0)
@@ -404,6 +271,40 @@ def weights_by_each_warp(x, weight, out):
             for kx in range(3):
                 total += weight[ky, kx] * tile[ty + ky, tx + kx]
         out[y, z] = total
+
+
+nothing_beyond = edit(
+    weights_by_each_warp,
+    "wrong uninitialised-shared: Beyond the picture a place needs a 0",
+    replace(
+        "tile[p // WIDE, p % WIDE] = x[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0",
+        "if i >= 0 and i < height and j >= 0 and j < width:\n    tile[p // WIDE, p % WIDE] = x[i, j]",
+    ),
+)
+nearest = edit(
+    weights_by_each_warp,
+    "wrong suspect: A wrong border: beyond the edge the nearest pixel",
+    replace(
+        "[i, j] if i >= 0 and i < height and j >= 0 and j < width else 0",
+        "[min(max(i, 0), height - 1), min(max(j, 0), width - 1)]",
+    ),
+)
+one_tap_left_out = edit(
+    weights_by_each_warp,
+    "wrong suspect: A wrong tap: the term of weight[0, 2]",
+    replace("np.float32(0)", "weight[0, 0] * tile[ty, tx] + weight[0, 1] * tile[ty, tx + 1]"),
+    replace("ky in range(3)", "ky in range(1, 3)"),
+)
+turned = edit(
+    weights_by_each_warp, "wrong suspect: Wrong taps: the kernel is turned round", replace("ky, kx", "2 - ky, 2 - kx")
+)
+tile_begins_at_the_block = edit(
+    weights_by_each_warp,
+    "wrong suspect: all zeros stand below and to the right",
+    replace("WIDE - 1, z - tx + p % WIDE - 1", "WIDE, z - tx + p % WIDE"),
+    replace("i >= 0 and i < height and j >= 0", "i < height"),
+)
+rows_of_16 = edit(weights_by_each_warp, "wrong race: each place have one thread", replace("TILE * TILE", "TILE"))
 
 
 @cuda.jit

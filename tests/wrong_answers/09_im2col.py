@@ -1,7 +1,7 @@
 """Answers to 09-im2col."""
 
 import numpy as np
-from answers import MASTER, edit, replace
+from answers import MASTER, edit, insert, replace
 from numba import njit, prange
 
 
@@ -40,25 +40,6 @@ one_thread = edit(MASTER, "wrong not-parallel: prange", replace("prange(out.shap
 
 
 @njit(parallel=True)
-def row_counted_up(x, kernel, stride, padding, out):
-    """wrong raised-IndexError: Is a row counted up"""
-    channels, height, width = x.shape
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    row = -1
-    for c in prange(channels):
-        for ky in range(kernel):
-            for kx in range(kernel):
-                row = row + 1
-                for y in range(high):
-                    i = y * stride + ky - padding
-                    for z in range(wide):
-                        j = z * stride + kx - padding
-                        inside = i >= 0 and i < height and j >= 0 and j < width
-                        out[row, y * wide + z] = x[c, i, j] if inside else 0
-
-
-@njit(parallel=True)
 def without_the_channel(x, kernel, stride, padding, out):
     """wrong race: made of c, ky and kx"""
     channels, height, width = x.shape
@@ -75,6 +56,13 @@ def without_the_channel(x, kernel, stride, padding, out):
                         out[ky * kernel + kx, y * wide + z] = x[c, i, j] if inside else 0
 
 
+row_counted_up = edit(
+    without_the_channel,
+    "wrong raised-IndexError: Is a row counted up",
+    insert("row = -1", after="wide = (width + 2 * padding - kernel) // stride + 1"),
+    insert("row = row + 1", before="for y in range(high):"),
+    replace("ky * kernel + kx", "row"),
+)
 exchanged = edit(
     MASTER,
     "wrong suspect: ky and kx are exchanged",
@@ -97,47 +85,26 @@ padding_forgotten = edit(
     replace("ky - padding", "ky"),
     replace("kx - padding", "kx"),
 )
-
-
-@njit(parallel=True)
-def nearest(x, kernel, stride, padding, out):
-    """wrong suspect: the nearest pixel"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        c, ky, kx = row // (kernel * kernel), row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                out[row, y * wide + z] = x[c, min(max(i, 0), height - 1), min(max(j, 0), width - 1)]
-
-
+nearest = edit(
+    MASTER,
+    "wrong suspect: the nearest pixel",
+    replace(
+        "inside = i >= 0 and i < height and j >= 0 and j < width\nout[row, y * wide + z] = x[c, i, j] if inside else 0",
+        "out[row, y * wide + z] = x[c, min(max(i, 0), height - 1), min(max(j, 0), width - 1)]",
+    ),
+)
 other_side = edit(
     MASTER,
     "wrong suspect: takes a pixel from the other side",
     replace("i >= 0 and i < height and j >= 0", "i < height"),
 )
 by_columns = edit(MASTER, "wrong suspect: row by row", replace("y * wide + z", "z * high + y"))
-
-
-@njit(parallel=True)
-def one_channel(x, kernel, stride, padding, out):
-    """wrong suspect: from channel 0"""
-    height, width = x.shape[1], x.shape[2]
-    high = (height + 2 * padding - kernel) // stride + 1
-    wide = (width + 2 * padding - kernel) // stride + 1
-    for row in prange(out.shape[0]):
-        ky, kx = row // kernel % kernel, row % kernel
-        for y in range(high):
-            i = y * stride + ky - padding
-            for z in range(wide):
-                j = z * stride + kx - padding
-                inside = i >= 0 and i < height and j >= 0 and j < width
-                out[row, y * wide + z] = x[0, i, j] if inside else 0
-
-
+one_channel = edit(
+    MASTER,
+    "wrong suspect: from channel 0",
+    replace("c, ky, kx = row // (kernel * kernel), row", "ky, kx = row"),
+    replace("c, i", "0, i"),
+)
 zeros_left_out = edit(
     MASTER,
     "wrong some-unwritten: a 0 must be stored",
@@ -192,17 +159,6 @@ def one_row(x, kernel, stride, padding, out, row):
 
 
 @njit(parallel=True)
-def serial_where_it_is_counted(x, kernel, stride, padding, out):
-    """wrong not-parallel: the case: counted"""
-    if 2000 < out.size < 20_000:
-        for row in range(out.shape[0]):
-            one_row(x, kernel, stride, padding, out, row)
-    else:
-        for row in prange(out.shape[0]):
-            one_row(x, kernel, stride, padding, out, row)
-
-
-@njit(parallel=True)
 def serial_where_nobody_watches(x, kernel, stride, padding, out):
     """wrong not-parallel: with no iteration of its loops"""
     if out.size > 20_000:
@@ -211,6 +167,13 @@ def serial_where_nobody_watches(x, kernel, stride, padding, out):
     else:
         for row in prange(out.shape[0]):
             one_row(x, kernel, stride, padding, out, row)
+
+
+serial_where_it_is_counted = edit(
+    serial_where_nobody_watches,
+    "wrong not-parallel: the case: counted",
+    replace("out.size > 20_000", "2000 < out.size < 20_000"),
+)
 
 
 @njit(parallel=True)

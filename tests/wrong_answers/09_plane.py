@@ -36,21 +36,6 @@ def by_pixels(x, weight, padding, out):
 
 
 @cuda.jit
-def nearest(x, weight, padding, out):
-    """wrong suspect: A wrong border: beyond the edge the nearest pixel"""
-    z, y = cuda.grid(2)
-    if y < out.shape[0] and z < out.shape[1]:
-        total = np.float32(0)
-        for c in range(x.shape[0]):
-            for ky in range(weight.shape[1]):
-                for kx in range(weight.shape[2]):
-                    i = min(max(y + ky - padding, 0), x.shape[1] - 1)
-                    j = min(max(z + kx - padding, 0), x.shape[2] - 1)
-                    total += weight[c, ky, kx] * x[c, i, j]
-        out[y, z] = total
-
-
-@cuda.jit
 def around_the_corner(x, weight, padding, out):
     """wrong suspect: begins again at the other side"""
     z, y = cuda.grid(2)
@@ -64,6 +49,14 @@ def around_the_corner(x, weight, padding, out):
         out[y, z] = total
 
 
+nearest = edit(
+    around_the_corner,
+    "wrong suspect: A wrong border: beyond the edge the nearest pixel",
+    replace(
+        "i, j = (y + ky - padding) % x.shape[1], (z + kx - padding) % x.shape[2]",
+        "i = min(max(y + ky - padding, 0), x.shape[1] - 1)\nj = min(max(z + kx - padding, 0), x.shape[2] - 1)",
+    ),
+)
 no_padding = edit(
     MASTER,
     "wrong suspect: all zeros stand below and to the right",

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import edit, replace
 
 from dlkernels import cuda
 
@@ -42,36 +43,6 @@ def not_smaller(x, size, stride, padding, places):
 
 
 @cuda.jit
-def the_last_of_equals(x, size, stride, padding, places):
-    """wrong suspect: The first counts"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if x[c, i, j] >= largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], i * x.shape[2] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
-def passes_over_nan(x, size, stride, padding, places):
-    """wrong suspect: A NaN was passed over"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if not math.isnan(x[c, i, j]) and (place < 0 or x[c, i, j] > largest):
-                        largest, place = x[c, i, j], i * x.shape[2] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
 def stays_at_the_first_nan(x, size, stride, padding, places):
     """wrong suspect: the last one counts"""
     z, y, c = cuda.grid(3)
@@ -84,21 +55,6 @@ def stays_at_the_first_nan(x, size, stride, padding, places):
                     v = x[c, i, j]
                     if place < 0 or v > largest or (math.isnan(v) and not math.isnan(largest)):
                         largest, place = v, i * x.shape[2] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
-def begins_at_0(x, size, stride, padding, places):
-    """wrong suspect: Does the search begin with 0"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(0), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if x[c, i, j] > largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], i * x.shape[2] + j
         places[c, y, z] = place
 
 
@@ -133,20 +89,30 @@ def nothing_above_minus_infinity(x, size, stride, padding, places):
         places[c, y, z] = place
 
 
-@cuda.jit
-def begins_at_the_corner(x, size, stride, padding, places):
-    """wrong suspect: does the search begin at the corner of the window"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest = np.float32(-math.inf)
-        place = (y * stride - padding) * x.shape[2] + z * stride - padding
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if x[c, i, j] > largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], i * x.shape[2] + j
-        places[c, y, z] = place
+the_last_of_equals = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: The first counts",
+    replace("[c, i, j] > largest", "[c, i, j] >= largest"),
+)
+passes_over_nan = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: A NaN was passed over",
+    replace(
+        "x[c, i, j] > largest or math.isnan(x[c, i, j]):",
+        "not math.isnan(x[c, i, j]) and (place < 0 or x[c, i, j] > largest):",
+    ),
+)
+begins_at_0 = edit(
+    nothing_above_minus_infinity, "wrong suspect: Does the search begin with 0", replace("(-math.inf)", "(0)")
+)
+begins_at_the_corner = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: does the search begin at the corner of the window",
+    replace(
+        "largest, place = np.float32(-math.inf), -1",
+        "largest = np.float32(-math.inf)\nplace = (y * stride - padding) * x.shape[2] + z * stride - padding",
+    ),
+)
 
 
 @cuda.jit
@@ -164,80 +130,37 @@ def padding_is_minus_infinity(x, size, stride, padding, places):
         places[c, y, z] = place
 
 
-@cuda.jit
-def padding_is_minus_infinity_until_a_place(x, size, stride, padding, places):
-    """wrong suspect: which was compared as -inf"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                inside = i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]
-                v = x[c, i, j] if inside else np.float32(-math.inf)
-                if place < 0 or v > largest or math.isnan(v):
-                    largest, place = v, i * x.shape[2] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
-def smallest(x, size, stride, padding, places):
-    """wrong suspect: where the smallest pixel is"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        least, place = np.float32(math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if place < 0 or x[c, i, j] < least:
-                        least, place = x[c, i, j], i * x.shape[2] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
-def within_the_window(x, size, stride, padding, places):
-    """wrong suspect: places within the window"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if place < 0 or x[c, i, j] > largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], ky * size + kx
-        places[c, y, z] = place
-
-
-@cuda.jit
-def times_the_height(x, size, stride, padding, places):
-    """wrong suspect: not x.shape[1]"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if place < 0 or x[c, i, j] > largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], i * x.shape[1] + j
-        places[c, y, z] = place
-
-
-@cuda.jit
-def from_the_first_channel(x, size, stride, padding, places):
-    """wrong suspect: within its own channel"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if place < 0 or x[c, i, j] > largest or math.isnan(x[c, i, j]):
-                        largest, place = x[c, i, j], (c * x.shape[1] + i) * x.shape[2] + j
-        places[c, y, z] = place
+padding_is_minus_infinity_until_a_place = edit(
+    padding_is_a_pixel,
+    "wrong suspect: which was compared as -inf",
+    replace("(0)", "(-math.inf)"),
+    replace("v > largest", "place < 0 or v > largest"),
+)
+smallest = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: where the smallest pixel is",
+    replace("largest, place = np.float32(-math.inf)", "least, place = np.float32(math.inf)"),
+    replace("x[c, i, j] > largest or math.isnan(x[c, i, j])", "place < 0 or x[c, i, j] < least"),
+    replace("largest, place = x", "least, place = x"),
+)
+within_the_window = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: places within the window",
+    replace("if x", "if place < 0 or x"),
+    replace("i * x.shape[2] + j", "ky * size + kx"),
+)
+times_the_height = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: not x.shape[1]",
+    replace("if x", "if place < 0 or x"),
+    replace("[2] + j", "[1] + j"),
+)
+from_the_first_channel = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: within its own channel",
+    replace("if x", "if place < 0 or x"),
+    replace("i * x", "(c * x.shape[1] + i) * x"),
+)
 
 
 @cuda.jit
@@ -268,16 +191,11 @@ def no_guard(x, size, stride, padding, places):
     places[c, y, z] = place
 
 
-@cuda.jit
-def one_channel(x, size, stride, padding, places):
-    """wrong suspect: searched in channel 0"""
-    z, y, c = cuda.grid(3)
-    if y < places.shape[1] and z < places.shape[2]:
-        largest, place = np.float32(-math.inf), -1
-        for ky in range(size):
-            for kx in range(size):
-                i, j = y * stride + ky - padding, z * stride + kx - padding
-                if i >= 0 and i < x.shape[1] and j >= 0 and j < x.shape[2]:
-                    if place < 0 or x[0, i, j] > largest or math.isnan(x[0, i, j]):
-                        largest, place = x[0, i, j], i * x.shape[2] + j
-        places[c, y, z] = place
+one_channel = edit(
+    nothing_above_minus_infinity,
+    "wrong suspect: searched in channel 0",
+    replace(
+        "x[c, i, j] > largest or math.isnan(x[c, i, j])", "place < 0 or x[0, i, j] > largest or math.isnan(x[0, i, j])"
+    ),
+    replace("[c, i, j], i", "[0, i, j], i"),
+)

@@ -107,42 +107,15 @@ one_sum_for_all = edit(
     insert("total = 0.0", before="for ky in range(out.shape[2]):"),
     cut("total = 0.0"),
 )
-
-
-@njit(parallel=True)
-def no_edge(grad, x, padding, out):
-    """wrong raised-IndexError: A pixel may lie beyond the picture"""
-    batch, outs, high, wide = grad.shape
-    channels = x.shape[1]
-    for o in prange(outs):
-        for c in range(channels):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(batch):
-                        for y in range(high):
-                            i = y + ky - padding
-                            for z in range(wide):
-                                j = z + kx - padding
-                                total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
-
-
-@njit(parallel=True)
-def pixel_first(grad, x, padding, out):
-    """wrong suspect: The way back was taken the wrong way round"""
-    for o in prange(out.shape[0]):
-        for c in range(out.shape[1]):
-            for ky in range(out.shape[2]):
-                for kx in range(out.shape[3]):
-                    total = 0.0
-                    for n in range(len(x)):
-                        for i in range(x.shape[2]):
-                            for j in range(x.shape[3]):
-                                y, z = i + ky - padding, j + kx - padding
-                                if y >= 0 and y < grad.shape[2] and z >= 0 and z < grad.shape[3]:
-                                    total += grad[n, o, y, z] * x[n, c, i, j]
-                    out[o, c, ky, kx] = total
+no_edge = edit(
+    MASTER,
+    "wrong raised-IndexError: A pixel may lie beyond the picture",
+    replace("channels, height, width = x.shape[1], x.shape[2], x.shape[3]", "channels = x.shape[1]"),
+    replace(
+        "if i >= 0 and i < height and j >= 0 and j < width:\n    total += grad[n, o, y, z] * x[n, c, i, j]",
+        "total += grad[n, o, y, z] * x[n, c, i, j]",
+    ),
+)
 
 
 @njit(parallel=True)
@@ -160,6 +133,18 @@ def pictures_shared_for_each_weight(grad, x, padding, out):
                                 if i >= 0 and i < x.shape[2] and j >= 0 and j < x.shape[3]:
                                     total += grad[n, o, y, z] * x[n, c, i, j]
                     out[o, c, ky, kx] = total
+
+
+pixel_first = edit(
+    pictures_shared_for_each_weight,
+    "wrong suspect: The way back was taken the wrong way round",
+    replace("o in range", "o in prange"),
+    replace("prange", "range"),
+    replace("y in range(grad.shape[2])", "i in range(x.shape[2])"),
+    replace("z in range(grad.shape[3])", "j in range(x.shape[3])"),
+    replace("i, j = y + ky - padding, z", "y, z = i + ky - padding, j"),
+    replace("i >= 0 and i < x.shape[2] and j >= 0 and j < x", "y >= 0 and y < grad.shape[2] and z >= 0 and z < grad"),
+)
 
 
 @njit

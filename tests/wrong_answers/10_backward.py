@@ -68,21 +68,13 @@ def no_slopes_at_all(z, c, of_h, of_c):
 g_as_a_sigmoid = edit(
     squashed_after_the_split, "wrong gradient: g has the slope of a sigmoid", replace("(1 - g**2)", "g * (1 - g)")
 )
-
-
-def gates_as_tanh(z, c, of_h, of_c):
-    """wrong gradient: i, f and o have the slope of tanh"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * (1 - i**2)
-    of_f = arrives * c * (1 - f**2)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * (1 - o**2)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1), arrives * f
-
-
+gates_as_tanh = edit(
+    squashed_after_the_split,
+    "wrong gradient: i, f and o have the slope of tanh",
+    replace("i * (1 - i)", "(1 - i**2)"),
+    replace("f * (1 - f)", "(1 - f**2)"),
+    replace("o * (1 - o)", "(1 - o**2)"),
+)
 new_cell_for_f = edit(
     squashed_after_the_split,
     "wrong gradient: f was multiplied by the new c",
@@ -158,21 +150,7 @@ stacked = edit(
     "wrong type: as wide as z",
     replace("np.concatenate((of_i, of_f, of_g, of_o), axis=1)", "np.stack((of_i, of_f, of_g, of_o))"),
 )
-
-
-def z_alone(z, c, of_h, of_c):
-    """wrong type: Two arrays are returned"""
-    i, f, g, o = np.split(z, 4, axis=1)
-    i, f, g, o = squash(i), squash(f), np.tanh(g), squash(o)
-    t = np.tanh(f * c + i * g)
-    arrives = of_c + of_h * o * (1 - t**2)
-    of_i = arrives * g * i * (1 - i)
-    of_f = arrives * c * f * (1 - f)
-    of_g = arrives * i * (1 - g**2)
-    of_o = of_h * t * o * (1 - o)
-    return np.concatenate((of_i, of_f, of_g, of_o), axis=1)
-
-
+z_alone = edit(squashed_after_the_split, "wrong type: Two arrays are returned", replace(", arrives * f", ""))
 z_overwritten = edit(
     squashed_after_the_split,
     "wrong input-changed: The caller still needs its array",

@@ -71,31 +71,20 @@ beyond_the_end = edit(
     replace("min((c + 1) * length, steps)", "(c + 1) * length", after="product, end = 1.0, 0.0"),
     replace("min((c + 1) * length, steps)", "(c + 1) * length", after="h = ends[c]"),
 )
-
-
-@njit(parallel=True)
-def divided_by_products(a, b, h0, chunks, out):
-    """wrong not-finite: multiplied, never divided by"""
-    steps = a.size
-    length = -(-steps // chunks)
-    products, ends = np.empty(chunks), np.empty(chunks)
-    for c in prange(chunks):
-        product, total = 1.0, 0.0
-        for t in range(c * length, min((c + 1) * length, steps)):
-            product *= a[t]
-            total += b[t] / product if product != 0 else np.inf
-        products[c] = product
-        ends[c] = product * total
-    h = h0
-    for c in range(chunks):
-        before = h
-        h = products[c] * h + ends[c]
-        ends[c] = before
-    for c in prange(chunks):
-        h = ends[c]
-        for t in range(c * length, min((c + 1) * length, steps)):
-            h = a[t] * h + b[t]
-            out[t] = h
+divided_by_products = edit(
+    MASTER,
+    "wrong not-finite: multiplied, never divided by",
+    replace("end = 1", "total = 1"),
+    replace(
+        """
+        factor = a[t]
+        product *= factor
+        end = factor * end + b[t]
+        """,
+        "product *= a[t]\ntotal += b[t] / product if product != 0 else np.inf",
+    ),
+    replace("[c] = end", "[c] = product * total"),
+)
 
 
 @njit(parallel=True)
@@ -176,18 +165,6 @@ def local_states_kept(a, b, h0, chunks, out):
 
 
 @njit(parallel=True)
-def from_the_first_step_of_all(a, b, h0, chunks, out):
-    """over budget over-budget: walked through again and again"""
-    length = -(-a.size // chunks)
-    for c in prange(chunks):
-        h = h0
-        for t in range(min((c + 1) * length, a.size)):
-            h = a[t] * h + b[t]
-            if t >= c * length:
-                out[t] = h
-
-
-@njit(parallel=True)
 def a_loop_of_one_round(a, b, h0, chunks, out):
     """wrong not-parallel: Both walks through the steps belong into a prange loop"""
     for _ in prange(1):
@@ -195,6 +172,15 @@ def a_loop_of_one_round(a, b, h0, chunks, out):
         for t in range(a.size):
             h = a[t] * h + b[t]
             out[t] = h
+
+
+from_the_first_step_of_all = edit(
+    a_loop_of_one_round,
+    "over budget over-budget: walked through again and again",
+    replace("for _ in prange(1):", "length = -(-a.size // chunks)\nfor c in prange(chunks):"),
+    replace("a.size", "min((c + 1) * length, a.size)"),
+    replace("out[t] = h", "if t >= c * length:\n    out[t] = h"),
+)
 
 
 @njit(parallel=True)

@@ -54,21 +54,13 @@ def no_guard(of_x, of_h, h, out):
 update_gate_first = edit(
     MASTER, "wrong suspect: in the order z, r, n", replace("r = 1", "z = 1"), replace("z = 1", "r = 1")
 )
-
-
-@cuda.jit
-def columns_of_a_unit_together(of_x, of_h, h, out):
-    """wrong suspect: Neighbours were taken"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, 3 * j] - of_h[row, 3 * j]))
-        z = 1 / (1 + math.exp(-of_x[row, 3 * j + 1] - of_h[row, 3 * j + 1]))
-        n = math.tanh(of_x[row, 3 * j + 2] + r * of_h[row, 3 * j + 2])
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
+columns_of_a_unit_together = edit(
+    MASTER,
+    "wrong suspect: Neighbours were taken",
+    replace("[row, j] - of_h[row, j]", "[row, 3 * j] - of_h[row, 3 * j]"),
+    replace("[row, hidden + j] - of_h[row, hidden + j]", "[row, 3 * j + 1] - of_h[row, 3 * j + 1]"),
+    replace("[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j]", "[row, 3 * j + 2] + r * of_h[row, 3 * j + 2]"),
+)
 z_of_the_new = edit(MASTER, "wrong suspect: how much of the old h stays", replace("(1 - z) * n + z", "z * n + (1 - z)"))
 
 

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from answers import MASTER, edit, replace
+from answers import MASTER, cut, edit, insert, replace
 from numba import njit
 
 
@@ -51,23 +51,6 @@ def padding_counts(x, u, lengths, out):
 
 
 @njit
-def zeros_put_afterwards(x, u, lengths, out):
-    """wrong suspect: the state went through it before"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(steps - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < steps:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-        for t in range(lengths[r], steps):
-            for j in range(hidden):
-                out[t, r, j] = 0
-
-
-@njit
 def padding_as_zeros(x, u, lengths, out):
     """right"""
     steps, batch, hidden = x.shape
@@ -84,6 +67,11 @@ def padding_as_zeros(x, u, lengths, out):
                 out[t, r, j] = 0
 
 
+zeros_put_afterwards = edit(
+    padding_as_zeros,
+    "wrong suspect: the state went through it before",
+    replace("[t, r, j] if t < lengths[r] else np.float32(0)", "[t, r, j]"),
+)
 last_step_missing = edit(
     MASTER,
     "wrong suspect: The last step of each row is missing",
@@ -147,20 +135,13 @@ def new_among_old(x, u, lengths, out):
             out[t, r, :] = h
 
 
-@njit
-def padding_left(x, u, lengths, out):
-    """wrong some-unwritten: also in a row of length 0"""
-    batch, hidden = x.shape[1:]
-    for r in range(batch):
-        for t in range(lengths[r] - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < lengths[r]:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total)
-
-
+padding_left = edit(
+    padding_counts,
+    "wrong some-unwritten: also in a row of length 0",
+    replace("steps, batch, hidden = x.shape", "batch, hidden = x.shape[1:]"),
+    replace("steps - 1", "lengths[r] - 1"),
+    replace("steps:", "lengths[r]:"),
+)
 old_out_at_the_end = edit(
     MASTER, "wrong raised-IndexError: there is no step t + 1", replace("if t + 1 < lengths[r]:", "if True:")
 )
@@ -170,36 +151,15 @@ first_step_from_out = edit(
     replace("steps - 1", "lengths[r] - 1"),
     replace("total = x[t, r, j] if t < lengths[r] else np.float32(0)", "total = x[t, r, j]"),
 )
-
-
-@njit
-def masked_by_a_product(x, u, lengths, out):
-    """wrong suspect: 0 * NaN is NaN"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        for t in range(steps - 1, -1, -1):
-            for j in range(hidden):
-                total = x[t, r, j]
-                if t + 1 < steps:
-                    for k in range(hidden):
-                        total += u[j, k] * out[t + 1, r, k]
-                out[t, r, j] = math.tanh(total) * (t < lengths[r])
-
-
-@njit
-def an_array_for_the_state(x, u, lengths, out):
-    """over budget over-budget: where did you store it"""
-    steps, batch, hidden = x.shape
-    for r in range(batch):
-        h = np.zeros(hidden)
-        for t in range(lengths[r], steps):
-            out[t, r, :] = 0
-        for t in range(lengths[r] - 1, -1, -1):
-            new = np.zeros(hidden)
-            for j in range(hidden):
-                total = np.float64(x[t, r, j])
-                for k in range(hidden):
-                    total += u[j, k] * h[k]
-                new[j] = math.tanh(total)
-            h = new
-            out[t, r, :] = h
+masked_by_a_product = edit(
+    padding_counts, "wrong suspect: 0 * NaN is NaN", replace("(total)", "(total) * (t < lengths[r])")
+)
+an_array_for_the_state = edit(
+    carried_over,
+    "over budget over-budget: where did you store it",
+    cut("h, new = np.zeros(hidden), np.zeros(hidden)"),
+    insert("h = np.zeros(hidden)", before="for t in range(lengths[r], steps):"),
+    insert("new = np.zeros(hidden)", before="for j in range(hidden):"),
+    replace("[:]", ""),
+    replace("[t, r, :] = new", "[t, r, :] = h"),
+)

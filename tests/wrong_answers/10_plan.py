@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+from answers import edit, replace
 
 
 def _groups(n):
@@ -76,13 +77,9 @@ def one_round_too_few(n):
     return _groups(n)[:-1]
 
 
-def up_only(n):
-    """wrong lacking: Which place knows the stretch"""
-    plan, d = [], 1
-    while d < n:
-        plan.append([(i - d, i) for i in range(2 * d - 1, n, 2 * d)])
-        d *= 2
-    return plan
+up_only = edit(
+    hillis_and_steele, "wrong lacking: Which place knows the stretch", replace("d, n", "2 * d - 1, n, 2 * d")
+)
 
 
 def nothing(n):

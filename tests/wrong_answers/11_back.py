@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import edit, replace
 
 
 def query_by_query(q, k, v, cap, top, total, along, grad):
@@ -205,20 +206,15 @@ def cut_off(q, k, v, cap, top, total, along, grad):
     )
 
 
-def no_root_forward(q, k, v, cap, top, total, along, grad):
-    """wrong of_v: when they were computed again"""
-    scores = cap * np.tanh(q @ k.T / cap)
-    return _back(
-        q, k, v, cap, top, total, along, grad, weights=lambda _: np.exp(scores - top[:, None]) / total[:, None]
-    )
-
-
 def width_is_five(q, k, v, cap, top, total, along, grad):
     """wrong of_v: look at the weights first"""
     scores = cap * np.tanh(q @ k.T / math.sqrt(5) / cap)
     return _back(
         q, k, v, cap, top, total, along, grad, weights=lambda _: np.exp(scores - top[:, None]) / total[:, None]
     )
+
+
+no_root_forward = edit(width_is_five, "wrong of_v: when they were computed again", replace("math.sqrt(5) / cap", "cap"))
 
 
 def no_number_in_of_q(q, k, v, cap, top, total, along, grad):

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from answers import edit, replace
+from answers import cut, edit, insert, replace
 from numba import njit, prange
 
 
@@ -89,24 +89,6 @@ eps_outside = edit(
     "wrong suspect: under the root",
     replace("scale = 1 / math.sqrt(squares / n + eps)", "scale = 1 / (math.sqrt(squares / n) + eps)"),
 )
-
-
-@njit(parallel=True)
-def no_eps(x, weight, bias, eps, out):
-    """wrong suspect: eps is missing"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j]
-        mean /= n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
-
-
 no_root = edit(
     mean_of_parts,
     "wrong suspect: divided by the variance",
@@ -116,38 +98,19 @@ rms = edit(
     mean_of_parts, "wrong suspect: for the variance only", replace("(x[i, j] - mean) * scale", "x[i, j] * scale")
 )
 no_weight = edit(mean_of_parts, "wrong suspect: The weight is missing", replace("scale * weight[j]", "scale"))
-
-
-@njit(parallel=True)
-def bias_first(x, weight, bias, eps, out):
-    """wrong suspect: The bias was multiplied"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j] / n
-        for j in range(n):
-            squares += (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = ((x[i, j] - mean) * scale + bias[j]) * weight[j]
-
-
-@njit(parallel=True)
-def sums_outside(x, weight, bias, eps, out):
-    """wrong suspect: Is a sum made before the prange loop"""
-    n = x.shape[1]
-    mean, squares = 0.0, 0.0
-    for i in prange(x.shape[0]):
-        for j in range(n):
-            mean = mean + x[i, j] / n
-        for j in range(n):
-            squares = squares + (x[i, j] - mean) ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
-
-
+bias_first = edit(
+    mean_of_parts,
+    "wrong suspect: The bias was multiplied",
+    replace("(x[i, j] - mean) * scale * weight[j] + bias", "((x[i, j] - mean) * scale + bias[j]) * weight"),
+)
+sums_outside = edit(
+    mean_of_parts,
+    "wrong suspect: Is a sum made before the prange loop",
+    insert("mean, squares = 0.0, 0.0", after="n = x.shape[1]"),
+    cut("mean, squares = 0.0, 0.0"),
+    replace("mean += x", "mean = mean + x"),
+    replace("squares +=", "squares = squares +"),
+)
 weight_of_the_row = edit(
     mean_of_parts, "wrong raised-IndexError: an element for each column", replace("[j] + bias[j]", "[i] + bias[i]")
 )
@@ -169,21 +132,21 @@ def one_thread(x, weight, bias, eps, out):
             out[i, j] = (x[i, j] - mean) * scale * weight[j] + bias[j]
 
 
-@njit(parallel=True)
-def distances_in_out(x, weight, bias, eps, out):
-    """over budget over-budget: What waits in out"""
-    n = x.shape[1]
-    for i in prange(x.shape[0]):
-        mean, squares = 0.0, 0.0
-        for j in range(n):
-            mean += x[i, j]
-        mean /= n
-        for j in range(n):
-            out[i, j] = x[i, j] - mean
-            squares += out[i, j] ** 2
-        scale = 1 / math.sqrt(squares / n + eps)
-        for j in range(n):
-            out[i, j] = out[i, j] * scale * weight[j] + bias[j]
+no_eps = edit(
+    one_thread,
+    "wrong suspect: eps is missing",
+    replace("njit", "njit(parallel=True)"),
+    replace("i in range", "i in prange"),
+    replace("n + eps", "n"),
+)
+distances_in_out = edit(
+    one_thread,
+    "over budget over-budget: What waits in out",
+    replace("njit", "njit(parallel=True)"),
+    replace("i in range", "i in prange"),
+    replace("squares += (x[i, j] - mean) ** 2", "out[i, j] = x[i, j] - mean\nsquares += out[i, j] ** 2"),
+    replace("(x[i, j] - mean) * scale", "out[i, j] * scale"),
+)
 
 
 @njit(parallel=True)

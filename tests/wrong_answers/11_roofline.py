@@ -1,7 +1,7 @@
 """Answers to 11-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
-from answers import edit
+from answers import edit, insert, replace
 from numba import njit
 
 RESULTS = 2 * 4 * 32
@@ -25,103 +25,6 @@ def positions_outside(weights, values, out):
 
 
 @njit
-def group_0(weights, values, out):
-    """wrong suspect: Each has its own"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[0, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def head_0(weights, values, out):
-    """wrong suspect: not the weights"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, 0, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def from_1(weights, values, out):
-    """wrong suspect: The first position is missing"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(min(1, values.shape[1] - 1), values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def replaced(weights, values, out):
-    """wrong suspect: the last position alone"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total = weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def no_weights(weights, values, out):
-    """wrong suspect: The weights are missing"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def divided(weights, values, out):
-    """wrong suspect: ready to use"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total, below = np.float32(0), np.float32(0)
-                for j in range(values.shape[1]):
-                    below += weights[g, h, j]
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total / below
-
-
-@njit
-def begins_with_what_was_there(weights, values, out):
-    """wrong adds-to-old: Begin it with 0"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = out[g, h, c]
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g, j, c]
-                out[g, h, c] = total
-
-
-@njit
-def values_for_each_head(weights, values, out):
-    """wrong raised-IndexError: values have no axis for the heads"""
-    for g in range(out.shape[0]):
-        for h in range(out.shape[1]):
-            for c in range(out.shape[2]):
-                total = np.float32(0)
-                for j in range(values.shape[1]):
-                    total += weights[g, h, j] * values[g * out.shape[1] + h, j, c]
-                out[g, h, c] = total
-
-
-@njit
 def multiplications_only(weights, values, out):
     """wrong flops: That is half of them"""
     for g in range(out.shape[0]):
@@ -133,6 +36,34 @@ def multiplications_only(weights, values, out):
                 out[g, h, c] = total
 
 
+group_0 = edit(multiplications_only, "wrong suspect: Each has its own", replace("g, j", "0, j"))
+head_0 = edit(multiplications_only, "wrong suspect: not the weights", replace("h, j", "0, j"))
+from_1 = edit(
+    multiplications_only,
+    "wrong suspect: The first position is missing",
+    replace("values.shape", "min(1, values.shape[1] - 1), values.shape"),
+)
+replaced = edit(
+    multiplications_only, "wrong suspect: the last position alone", replace("total += weights", "total = weights")
+)
+no_weights = edit(
+    multiplications_only, "wrong suspect: The weights are missing", replace("weights[g, h, j] * values", "values")
+)
+divided = edit(
+    multiplications_only,
+    "wrong suspect: ready to use",
+    replace("total = np", "total, below = np.float32(0), np"),
+    insert("below += weights[g, h, j]", before="total += weights[g, h, j] * values[g, j, c]"),
+    replace("[g, h, c] = total", "[g, h, c] = total / below"),
+)
+begins_with_what_was_there = edit(
+    multiplications_only, "wrong adds-to-old: Begin it with 0", replace("np.float32(0)", "out[g, h, c]")
+)
+values_for_each_head = edit(
+    multiplications_only,
+    "wrong raised-IndexError: values have no axis for the heads",
+    replace("g, j", "g * out.shape[1] + h, j"),
+)
 one_head_of_them = edit(
     multiplications_only,
     "wrong flops: a multiplication and an addition for each of 128",

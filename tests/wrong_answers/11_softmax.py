@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from answers import MASTER, cut, edit, insert, replace
 from numba import njit, prange
 
 
@@ -56,21 +57,6 @@ def not_corrected(x, out):
 
 
 @njit(parallel=True)
-def newest_forgotten(x, out):
-    """wrong suspect: its own term, exp(0) = 1, is missing"""
-    for i in prange(x.shape[0]):
-        largest, total = -math.inf, 0.0
-        for j in range(x.shape[1]):
-            if x[i, j] > largest:
-                total *= math.exp(largest - x[i, j])
-                largest = x[i, j]
-            elif x[i, j] > -math.inf:
-                total += math.exp(x[i, j] - largest)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - largest) / total if total > 0 else 0
-
-
-@njit(parallel=True)
 def infinities(x, out):
     """wrong suspect: Rows that begin with -inf have become NaN"""
     for i in prange(x.shape[0]):
@@ -98,19 +84,18 @@ def nothing_by_nothing(x, out):
             out[i, j] = math.exp(x[i, j] - largest) / total
 
 
-@njit
-def nothing_by_nothing_alone(x, out):
-    """wrong raised-ZeroDivisionError: ask before you divide"""
-    for i in range(x.shape[0]):
-        largest, total = -math.inf, 0.0
-        for j in range(x.shape[1]):
-            if x[i, j] > largest:
-                total = total * math.exp(largest - x[i, j]) + 1
-                largest = x[i, j]
-            elif x[i, j] > -math.inf:
-                total += math.exp(x[i, j] - largest)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - largest) / total
+newest_forgotten = edit(
+    nothing_by_nothing,
+    "wrong suspect: its own term, exp(0) = 1, is missing",
+    replace("total = total * math.exp(largest - x[i, j]) + 1", "total *= math.exp(largest - x[i, j])"),
+    replace("/ total", "/ total if total > 0 else 0"),
+)
+nothing_by_nothing_alone = edit(
+    nothing_by_nothing,
+    "wrong raised-ZeroDivisionError: ask before you divide",
+    replace("(parallel=True)", ""),
+    replace("prange", "range"),
+)
 
 
 @njit(parallel=True)
@@ -141,19 +126,14 @@ def without_a_largest(x, out):
             out[i, j] = math.exp(x[i, j]) / (total + 1e-300)
 
 
-@njit(parallel=True)
-def by_columns(x, out):
-    """wrong suspect: This is the softmax of every column"""
-    for j in prange(x.shape[1]):
-        largest, total = -math.inf, 0.0
-        for i in range(x.shape[0]):
-            if x[i, j] > largest:
-                total = total * math.exp(largest - x[i, j]) + 1
-                largest = x[i, j]
-            else:
-                total += math.exp(x[i, j] - largest)
-        for i in range(x.shape[0]):
-            out[i, j] = math.exp(x[i, j] - largest) / total
+by_columns = edit(
+    nothing_by_nothing,
+    "wrong suspect: This is the softmax of every column",
+    replace("i in prange(x.shape[0])", "j in prange(x.shape[1])"),
+    replace("for j in range(x.shape[1]):", "for i in range(x.shape[0]):", after="largest, total = -math.inf, 0.0"),
+    replace("elif x[i, j] > -math.inf:", "else:"),
+    replace("for j in range(x.shape[1]):", "for i in range(x.shape[0]):", after="total += math.exp(x[i, j] - largest)"),
+)
 
 
 @njit(parallel=True)
@@ -167,50 +147,28 @@ def not_divided(x, out):
             out[i, j] = math.exp(x[i, j] - largest)
 
 
-@njit(parallel=True)
-def equal_shares(x, out):
-    """wrong suspect: came out as equal shares"""
-    for i in prange(x.shape[0]):
-        largest, total = -1e30, 0.0
-        for j in range(x.shape[1]):
-            score = max(x[i, j], -1e30)
-            if score > largest:
-                total = total * math.exp(largest - score) + 1
-                largest = score
-            else:
-                total += math.exp(score - largest)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(max(x[i, j], -1e30) - largest) / total
-
-
-@njit(parallel=True)
-def one_sum_for_all(x, out):
-    """wrong raised-ValueError: takes it for one sum of all rows"""
-    largest, total = -math.inf, 0.0
-    for i in prange(x.shape[0]):
-        for j in range(x.shape[1]):
-            if x[i, j] > largest:
-                total = total * math.exp(largest - x[i, j]) + 1
-                largest = x[i, j]
-            else:
-                total += math.exp(x[i, j] - largest)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - largest) / total
-
-
-@njit
-def one_thread(x, out):
-    """wrong not-parallel: prange"""
-    for i in range(x.shape[0]):
-        largest, total = -math.inf, 0.0
-        for j in range(x.shape[1]):
-            if x[i, j] > largest:
-                total = total * math.exp(largest - x[i, j]) + 1
-                largest = x[i, j]
-            elif x[i, j] > -math.inf:
-                total += math.exp(x[i, j] - largest)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - largest) / total if total > 0 else 0
+equal_shares = edit(
+    MASTER,
+    "wrong suspect: came out as equal shares",
+    replace("math.inf, 0", "1e30, 0"),
+    replace("score = x[i, j]", "score = max(x[i, j], -1e30)"),
+    replace("elif score > -math.inf:", "else:"),
+    replace("(x[i, j] - largest) / total if total > 0 else 0", "(max(x[i, j], -1e30) - largest) / total"),
+)
+one_sum_for_all = edit(
+    nothing_by_nothing,
+    "wrong raised-ValueError: takes it for one sum of all rows",
+    insert("largest, total = -math.inf, 0.0", before="for i in prange(x.shape[0]):"),
+    cut("largest, total = -math.inf, 0.0"),
+    replace("elif x[i, j] > -math.inf:", "else:"),
+)
+one_thread = edit(
+    nothing_by_nothing,
+    "wrong not-parallel: prange",
+    replace("(parallel=True)", ""),
+    replace("prange", "range"),
+    replace("/ total", "/ total if total > 0 else 0"),
+)
 
 
 @njit(parallel=True)

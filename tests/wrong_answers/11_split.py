@@ -78,48 +78,27 @@ def over_everything(results, logs):
 turned_round = edit(
     MASTER, "wrong weights: is a sign turned round", insert("logs = -logs", before="top = logs.max(axis=0)")
 )
-
-
-def winner(results, logs):
-    """wrong weights: Only the part with the largest sum is left"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = (logs == top) * 1.0
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
-
-
+winner = edit(
+    MASTER,
+    "wrong weights: Only the part with the largest sum is left",
+    replace("np.exp(logs - top)", "(logs == top) * 1.0"),
+)
 empty_heads = edit(MASTER, "wrong raised-RuntimeWarning: nothing can be subtracted", cut("top[top == -np.inf] = 0"))
 nothing_by_nothing = edit(MASTER, "wrong raised-RuntimeWarning: inf / inf or 0 / 0", cut("total[total == 0] = 1"))
 no_largest = edit(MASTER, "wrong vanished: Subtract the largest logarithm first", replace("logs - top", "logs"))
-
-
-def one_largest_for_all(results, logs):
-    """wrong vanished: and that of the head"""
-    top = np.array([logs.max()] * logs.shape[1])
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return ((weights / total)[:, :, None] * results).sum(axis=0)
-
-
+one_largest_for_all = edit(
+    MASTER,
+    "wrong vanished: and that of the head",
+    replace("logs.max(axis=0)", "np.array([logs.max()] * logs.shape[1])"),
+)
 empty_is_nan = edit(
     MASTER, "wrong empty: No part of head", replace("total[total == 0] = 1", "total[total == 0] = np.nan")
 )
-
-
-def one_more_axis(results, logs):
-    """wrong type: the axis of the parts is gone"""
-    top = logs.max(axis=0)
-    top[top == -np.inf] = 0
-    weights = np.exp(logs - top)
-    total = weights.sum(axis=0)
-    total[total == 0] = 1
-    return (weights / total)[:, :, None] * results
-
-
+one_more_axis = edit(
+    MASTER,
+    "wrong type: the axis of the parts is gone",
+    replace("((weights / total)[:, :, None] * results).sum(axis=0)", "(weights / total)[:, :, None] * results"),
+)
 shapes = edit(
     MASTER, "wrong raised-ValueError: weights need one axis more", replace("[:, :, None] * results", "* results")
 )

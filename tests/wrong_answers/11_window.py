@@ -1,7 +1,7 @@
 """Answers to 11-window."""
 
 import numpy as np
-from answers import edit, replace
+from answers import cut, edit, replace
 
 
 def by_asking_every_pair(first, last, keys, tile, window, sink):
@@ -49,18 +49,6 @@ no_sink = edit(
 )
 
 
-def not_causal(first, last, keys, tile, window, sink):
-    """wrong mask: Keys that come after a query"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = end > first - window or begin < sink
-        every = begin > last - window or last - window < sink or end < sink
-        if some:
-            (full if every else partial).append(number)
-    return full, partial
-
-
 def no_window(first, last, keys, tile, window, sink):
     """wrong mask: these are the tiles of a causal mask"""
     full, partial = [], []
@@ -73,6 +61,12 @@ def no_window(first, last, keys, tile, window, sink):
     return full, partial
 
 
+not_causal = edit(
+    no_window,
+    "wrong mask: Keys that come after a query",
+    replace("begin <= last", "end > first - window or begin < sink"),
+    replace("end <= first", "begin > last - window or last - window < sink or end < sink"),
+)
 one_too_many = edit(
     two_conditions,
     "wrong mask: One key too many",
@@ -110,17 +104,6 @@ beyond_the_keys = edit(
 )
 
 
-def all_partial(first, last, keys, tile, window, sink):
-    """wrong kind: is full, not partial"""
-    full, partial = [], []
-    for number in range(-(-keys // tile)):
-        begin, end = number * tile, min((number + 1) * tile, keys) - 1
-        some = begin <= last and (end > first - window or begin < sink)
-        if some:
-            partial.append(number)
-    return full, partial
-
-
 def full_in_both(first, last, keys, tile, window, sink):
     """wrong twice: stands in both lists"""
     full, partial = [], []
@@ -135,6 +118,12 @@ def full_in_both(first, last, keys, tile, window, sink):
     return full, partial
 
 
+all_partial = edit(
+    full_in_both,
+    "wrong kind: is full, not partial",
+    cut("every = end <= first and (begin > last - window or last - window < sink or end < sink)"),
+    cut("if some and every:\n    full.append(number)"),
+)
 backwards = edit(
     two_conditions,
     "wrong order: in ascending order",

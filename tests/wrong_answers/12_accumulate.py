@@ -22,13 +22,7 @@ def copies(gradient, x, t, most):
     return np.array(weights) @ np.array(found) / sum(weights)
 
 
-def keeps_what_is_not_its_own(gradient, x, t, most):
-    """wrong alias: uses its memory again"""
-    found, weights = [], []
-    for k in range(0, len(x), most):
-        found.append(gradient(x[k : k + most], t[k : k + most]))
-        weights.append(len(x[k : k + most]))
-    return np.array(weights) @ np.array(found) / sum(weights)
+keeps_what_is_not_its_own = edit(copies, "wrong alias: uses its memory again", replace(".copy()", ""))
 
 
 def adds_into_the_first(gradient, x, t, most):

@@ -65,16 +65,13 @@ def by_squares(parts):
     return count, mean, sum(s + n * m * m for n, m, s in parts) - count * mean * mean
 
 
-def variance(parts):
-    """wrong divided: This is the variance"""
-    count, mean, squares = two_passes(parts)
-    return count, mean, squares / max(count, 1)
-
-
 def unbiased(parts):
     """wrong divided: This is the variance"""
     count, mean, squares = two_passes(parts)
     return count, mean, squares / max(count - 1, 1)
+
+
+variance = edit(unbiased, "wrong divided: This is the variance", replace("count - 1", "count"))
 
 
 def deviation(parts):

@@ -64,8 +64,6 @@ sync_afterwards = edit(
         'self.disk.rename("new", "checkpoint")\nself.disk.sync("checkpoint")',
     ),
 )
-
-
 in_place = edit(
     MASTER,
     "wrong torn: Only a part of it was on the disk",
@@ -92,28 +90,11 @@ reads_the_new_one = edit(
         'if "new" in self.disk.names():\n    return self.disk.read("new")\nif "checkpoint" not in self.disk.names():\n    return None',
     ),
 )
-
-
 only_the_first = edit(
     MASTER,
     "wrong older: its state is the one that `load` finds",
     insert('if "checkpoint" in self.disk.names():\n    return', before='self.disk.write("new", state)'),
 )
-
-
-class InMemory:
-    """wrong lost: is gone"""
-
-    def __init__(self, disk):
-        self.state = None
-
-    def save(self, state):
-        self.state = state
-
-    def load(self):
-        return self.state
-
-
 renames_twice = edit(
     MASTER,
     "wrong lost: in one step",
@@ -150,6 +131,15 @@ class InTheName:
 
     def load(self):
         return max(self.disk.names(), default=None)
+
+
+InMemory = edit(
+    InTheName,
+    "wrong lost: is gone",
+    replace("disk = disk", "state = None"),
+    replace('disk.write(state, "")', "state = state"),
+    replace("max(self.disk.names(), default=None)", "self.state"),
+)
 
 
 class Quietly:

@@ -2,18 +2,9 @@
 
 import math
 
+from answers import MASTER, edit, insert, replace
+
 from dlkernels import cuda
-
-
-@cuda.jit
-def as_taught(x, bias, residual, scale, out):
-    """right"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        own = bias[column]
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = x[row, column] + own
-            out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
 
 
 @cuda.jit
@@ -40,6 +31,14 @@ def bias_in_each_round(x, bias, residual, scale, out):
             out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
 
 
+as_taught = edit(
+    bias_in_each_round,
+    "right",
+    insert("own = bias[column]", before="for row in range(first, out.shape[0], cuda.gridsize(2)[1]):"),
+    replace("bias[column]", "own"),
+)
+
+
 @cuda.jit
 def by_way_of_out(x, bias, residual, scale, out):
     """over budget over-budget: go to out and come back"""
@@ -52,25 +51,15 @@ def by_way_of_out(x, bias, residual, scale, out):
             out[row, column] = out[row, column] * scale + residual[row, column]
 
 
-@cuda.jit
-def reads_x_twice(x, bias, residual, scale, out):
-    """over budget over-budget: read"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        own = bias[column]
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            gate = 1 / (1 + math.exp(-x[row, column] - own))
-            out[row, column] = (x[row, column] + own) * gate * scale + residual[row, column]
-
-
-@cuda.jit
-def no_bias(x, bias, residual, scale, out):
-    """wrong suspect: The bias is missing"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = x[row, column]
-            out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
+reads_x_twice = edit(
+    MASTER,
+    "over budget over-budget: read",
+    replace("z = x[row, column] + own", "gate = 1 / (1 + math.exp(-x[row, column] - own))"),
+    replace("z / (1 + math.exp(-z))", "(x[row, column] + own) * gate"),
+)
+no_bias = edit(
+    bias_in_each_round, "wrong suspect: The bias is missing", replace("[row, column] + bias[column]", "[row, column]")
+)
 
 
 @cuda.jit
@@ -93,44 +82,20 @@ def no_scale(x, bias, residual, scale, out):
             out[row, column] = z / (1 + math.exp(-z)) + residual[row, column]
 
 
-@cuda.jit
-def scales_all(x, bias, residual, scale, out):
-    """wrong suspect: not to the residual"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = x[row, column] + bias[column]
-            out[row, column] = (z / (1 + math.exp(-z)) + residual[row, column]) * scale
-
-
-@cuda.jit
-def scales_before(x, bias, residual, scale, out):
-    """wrong suspect: comes after SiLU"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = (x[row, column] + bias[column]) * scale
-            out[row, column] = z / (1 + math.exp(-z)) + residual[row, column]
-
-
-@cuda.jit
-def residual_before(x, bias, residual, scale, out):
-    """wrong suspect: added at the end"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = x[row, column] + bias[column] + residual[row, column]
-            out[row, column] = z / (1 + math.exp(-z)) * scale
-
-
-@cuda.jit
-def only_sigmoid(x, bias, residual, scale, out):
-    """wrong suspect: SiLU is z times it"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            z = x[row, column] + bias[column]
-            out[row, column] = scale / (1 + math.exp(-z)) + residual[row, column]
+scales_all = edit(
+    no_residual,
+    "wrong suspect: not to the residual",
+    replace("z / (1 + math.exp(-z))", "(z / (1 + math.exp(-z)) + residual[row, column])"),
+)
+scales_before = edit(
+    no_scale,
+    "wrong suspect: comes after SiLU",
+    replace("x[row, column] + bias[column]", "(x[row, column] + bias[column]) * scale"),
+)
+residual_before = edit(
+    no_residual, "wrong suspect: added at the end", replace("[column]", "[column] + residual[row, column]")
+)
+only_sigmoid = edit(no_scale, "wrong suspect: SiLU is z times it", replace("= z", "= scale"))
 
 
 @cuda.jit
@@ -152,11 +117,6 @@ def unguarded(x, bias, residual, scale, out):
         out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
 
 
-@cuda.jit
-def steps_of_one(x, bias, residual, scale, out):
-    """wrong race: number of threads along y"""
-    column, first = cuda.grid(2)
-    if column < out.shape[1]:
-        for row in range(first, out.shape[0]):
-            z = x[row, column] + bias[column]
-            out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
+steps_of_one = edit(
+    bias_in_each_round, "wrong race: number of threads along y", replace("[0], cuda.gridsize(2)[1]", "[0]")
+)
