@@ -105,6 +105,18 @@ class Transport:
         if self._failed:
             raise self._failed
 
+    def deliver(self, source, message, into, combine):
+        """The message, or `into`, which it is copied to, or combined with."""
+        if into is None:
+            return message
+        self.fits(source, into, message.shape, message.dtype)
+        message = message.reshape(into.shape)
+        if combine is None:
+            into[...] = message
+        else:
+            combine(into, message, out=into)
+        return into
+
 
 class Group:
     """One worker's view of its group.

@@ -61,15 +61,7 @@ class _Messages(Transport):
             self._receive(source)
         theirs, message = self.came[source, tag].popleft()
         self.check(source, what, theirs)
-        if into is None:
-            return message
-        self.fits(source, into, message.shape, message.dtype)
-        message = message.reshape(into.shape)
-        if combine is None:
-            into[...] = message
-        else:
-            combine(into, message, out=into)
-        return into
+        return self.deliver(source, message, into, combine)
 
     def take_any(self, sources, tag, what):
         while True:

@@ -151,15 +151,7 @@ class _Mailbox(Transport):
             shared.taken[key] += 1
             shared.wake(("room", key))
         self.check(source, what, theirs)
-        if into is None:
-            return message
-        self.fits(source, into, message.shape, message.dtype)
-        message = message.reshape(into.shape)
-        if combine is None:
-            into[...] = message
-        else:
-            combine(into, message, out=into)
-        return into
+        return self.deliver(source, message, into, combine)
 
     def take_any(self, sources, tag, what):
         shared = self.shared

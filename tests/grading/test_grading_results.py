@@ -23,12 +23,10 @@ from coursework.answer import AnswerFailed, Local
 from coursework.grading import exchange, servant
 from coursework.grading.remote import Remote
 from coursework.kinds.function import FunctionTask
-from coursework.kinds.schedule import ScheduleTask
 from coursework.plain import RESULT, NotPlain, plain
 
 EVERYTHING = definition.everything()
 FUNCTIONS = [task for task in EVERYTHING if isinstance(task, FunctionTask)]
-PLANS = [task for task in EVERYTHING if isinstance(task, ScheduleTask)]
 
 
 class Wall:

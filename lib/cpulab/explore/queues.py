@@ -5,7 +5,6 @@ import queue
 from collections import deque
 
 from .locks import StandIn, _note, _run
-from .scheduler import active
 
 
 class Queue(StandIn):
@@ -105,8 +104,3 @@ class SimpleQueue(Queue):
 
     def __init__(self):
         super().__init__()
-
-
-def is_empty(a_queue):
-    """Whether a real queue that stands in the program's globals can be replaced by a fresh one."""
-    return not active().stopping and a_queue.qsize() == 0

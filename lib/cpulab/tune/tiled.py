@@ -17,9 +17,6 @@ f32 = np.float32
 SHARED = 48 << 10  # bytes that each block may have without asking for more
 #: What `counts` counts, in this order.
 COUNTED = ("sectors", "shared passes", "barriers", "blocks")
-#: Clock cycles for each of COUNTED, of a made-up GPU with one multiprocessor: 32 bytes from memory in two cycles, one
-#: pass through shared memory in one, 20 for a barrier, 100 to start a block.
-CYCLES = (2.0, 1.0, 20.0, 100.0)
 
 
 def space():

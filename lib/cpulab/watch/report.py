@@ -27,7 +27,6 @@ class WatchReport:
         line = self.columns["address"] // LINE
         self.cache_lines = len(np.unique(line))
         inside = self.columns["region"] >= 0
-        self.cache_lines_of = [len(np.unique(line[inside & (thread == t)])) for t in range(self.threads)]
         self.work = [int((inside & (thread == t)).sum()) for t in range(self.threads)]
         self.iterations = [
             sum(len(r.iterations[t]) for r in recorder.regions if r.iterations) for t in range(self.threads)

@@ -176,9 +176,3 @@ def checkpointed(work, interval, cost, restart, mean, workers=1, seed=0):
                 if done == segments:
                     return Ran(events.now, work / events.now, failures, done)
             begin()
-
-
-def optimum(cost, restart, between):
-    """(seconds between checkpoints, the part of the time that is work) at Daly's interval, by `expected`."""
-    interval = daly(cost, between)
-    return interval, 1 / expected(1.0, interval, cost, restart, between)

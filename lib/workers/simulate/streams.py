@@ -31,9 +31,3 @@ def tokens_to_hide(gpu, bandwidth, nbytes=2):
     the GPU's operations for each number that comes, over 2.
     """
     return gpu.flops * gpu.kernels * nbytes / bandwidth / 2
-
-
-def offloaded_seconds(parameters, bandwidth, nbytes=28):
-    """Seconds to read and write the optimizer's state of so many parameters over a link: float32 weights and moments
-    in and out, gradients in."""
-    return parameters * nbytes / bandwidth
