@@ -83,7 +83,7 @@ class edit:
     def source(self):
         """The code, without a docstring."""
         if self.base is MASTER:
-            name, text = list(definitions(_answer_cell(self.task_id)).items())[-1]
+            name, text = list(definitions(answer_cell(self.task_id)).items())[-1]
         elif isinstance(self.base, edit):
             name, text = self.base.name, self.base.source
         else:
@@ -125,7 +125,8 @@ def definitions(text):
     return found
 
 
-def _answer_cell(task_id):
+def answer_cell(task_id):
+    """The code of the cell in solutions/."""
     (path,) = (ROOT / "solutions").glob(f"{task_id.split('-')[0]}_*.ipynb")
     (lines,) = (cell["source"] for cell in _cells(path) if cell.get("id") == task_id)
     return "".join(line for line in lines if not re.match(" *### (BEGIN|END) SOLUTION", line))

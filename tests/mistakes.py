@@ -6,6 +6,7 @@
 
 `mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
 `change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression).
+A first right answer without an `answer` is the one in solutions/.
 Somebody read the message and noted the `verdict`:
 
     right   names the cause, or leads straight to it (where none is noted)
@@ -33,6 +34,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import answers
 from unhurried import unhurried
 
 HERE = Path(__file__).parent
@@ -67,7 +69,7 @@ def read(task_id):
 def _cell(task_id, table, right):
     if "numbers" in table:
         return "\n".join(f"{name} = {value}" for name, value in (_truths(task_id) | table["numbers"]).items())
-    text = table.get("answer", right[0]["answer"] if right else "")
+    text = table.get("answer") or right[0].get("answer") or answers.answer_cell(task_id)
     for old, new in table.get("change", ()):
         if old not in text:
             raise ValueError(f"{task_id}, {table['name']!r}: the right answer has no {old!r}")
