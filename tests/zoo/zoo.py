@@ -3,6 +3,7 @@
 In a buggy kernel the comment ``# BUG`` marks the lines that a finding must name.
 """
 
+import functools
 import inspect
 from dataclasses import dataclass
 
@@ -43,8 +44,18 @@ def cage(register, expected, grid, block, *arguments, shared_bytes=0):
     return put
 
 
+def cages():
+    """(CORRECT, BUGGY, fine, bug): the two lists of a file, and the decorators that fill them; `bug` takes the kinds first."""
+    correct, buggy = [], []
+    return correct, buggy, functools.partial(cage, correct, ()), functools.partial(cage, buggy)
+
+
 def zeros(*shape, dtype=np.float32):
     return lambda: np.zeros(shape, dtype)
+
+
+def ints(n=1):
+    return zeros(n, dtype=np.int32)
 
 
 def numbers(*shape, dtype=np.float32):

@@ -4,25 +4,13 @@ import math
 
 import numpy as np
 from numba import float32, int32
-from zoo import bins, cage, numbers, zeros
+from zoo import bins, cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
+CORRECT, BUGGY, fine, bug = cages()
 ALL = 0xFFFFFFFF
 POINT = np.dtype([("re", np.float32), ("im", np.float32)])
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def ints(n):
-    return zeros(n, dtype="int32")
 
 
 # -- a halo in two dimensions ------------------------------------------------------------------------------------------

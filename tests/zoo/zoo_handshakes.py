@@ -2,25 +2,13 @@
 
 import numpy as np
 from numba import float32, int32
-from zoo import cage, numbers, zeros
+from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
+CORRECT, BUGGY, fine, bug = cages()
 RACES = ("race", "atomic-against-plain")
 MIXED = np.dtype([("n", np.int32), ("v", np.float64)])
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def ints(n):
-    return zeros(n, dtype="int32")
 
 
 # -- queue: producer block fills, consumers pop by ticket and wait for each slot's flag ----------------------------

@@ -2,25 +2,13 @@
 
 import numpy as np
 from numba import float32
-from zoo import cage, numbers, zeros
+from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
 from dlkernels.async_copy import copy_async, wait_copies
 
-CORRECT, BUGGY = [], []
+CORRECT, BUGGY, fine, bug = cages()
 RACES = ("race", "atomic-against-plain")
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def ints(n):
-    return zeros(n, dtype="int32")
 
 
 # -- local arrays start with garbage -----------------------------------------------------------------------------------

@@ -1,23 +1,11 @@
 """Warp barriers for some lanes only: what they order, alone, one after another, and before a fence."""
 
 from numba import float32
-from zoo import cage, numbers, zeros
+from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
-
-
-def fine(grid, block, *arguments):
-    return cage(CORRECT, (), grid, block, *arguments)
-
-
-def bug(expected, grid, block, *arguments):
-    return cage(BUGGY, expected, grid, block, *arguments)
-
-
-def flags():
-    return zeros(1, dtype="int32")
+CORRECT, BUGGY, fine, bug = cages()
 
 
 # -- one after another --------------------------------------------------------------------------------------------------
@@ -53,7 +41,7 @@ def two_barriers_the_other_way_round(x, y):
 # -- before a fence and behind it ---------------------------------------------------------------------------------------
 
 
-@bug("race", 2, 32, zeros(32), flags(), zeros(1))
+@bug("race", 2, 32, zeros(32), ints(), zeros(1))
 def the_half_that_stores_does_not_meet_the_fence(x, flag, out):
     t = cuda.threadIdx.x
     if cuda.blockIdx.x == 0:
@@ -73,7 +61,7 @@ def the_half_that_stores_does_not_meet_the_fence(x, flag, out):
         out[0] = x[20]  # BUG
 
 
-@fine(2, 32, zeros(32), flags(), zeros(1))
+@fine(2, 32, zeros(32), ints(), zeros(1))
 def the_lanes_concerned_meet_before_the_fence(x, flag, out):
     t = cuda.threadIdx.x
     if cuda.blockIdx.x == 0:
@@ -91,7 +79,7 @@ def the_lanes_concerned_meet_before_the_fence(x, flag, out):
         out[0] = x[20]
 
 
-@fine(2, 32, zeros(32), flags(), zeros(1))
+@fine(2, 32, zeros(32), ints(), zeros(1))
 def two_barriers_lead_to_the_fence(x, flag, out):
     t = cuda.threadIdx.x
     if cuda.blockIdx.x == 0:
@@ -110,7 +98,7 @@ def two_barriers_lead_to_the_fence(x, flag, out):
         out[0] = x[20] + x[31]
 
 
-@bug("race", 2, 32, zeros(32), flags(), zeros(32))
+@bug("race", 2, 32, zeros(32), ints(), zeros(32))
 def the_other_half_reads_as_if_it_had_waited(x, flag, out):
     t = cuda.threadIdx.x
     if cuda.blockIdx.x == 0:
@@ -131,7 +119,7 @@ def the_other_half_reads_as_if_it_had_waited(x, flag, out):
     out[t] = x[t]  # BUG
 
 
-@fine(2, 32, zeros(32), flags(), zeros(32))
+@fine(2, 32, zeros(32), ints(), zeros(32))
 def the_half_that_reads_has_met_the_one_that_waited(x, flag, out):
     t = cuda.threadIdx.x
     if cuda.blockIdx.x == 0:

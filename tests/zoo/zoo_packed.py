@@ -4,23 +4,11 @@ merge path, sorting and compaction; correct ones, and wrong ones that differ by 
 
 import numpy as np
 from numba import float32, int32, int64
-from zoo import bins, cage, numbers, zeros
+from zoo import bins, cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def ints(n):
-    return zeros(n, dtype="int32")
+CORRECT, BUGGY, fine, bug = cages()
 
 
 def words(n):

@@ -4,23 +4,11 @@ In numba a flag is set and read with ``cuda.atomic``: a plain load in a loop may
 """
 
 from numba import float32, int32
-from zoo import cage, numbers, zeros
+from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def flags(n=1):
-    return zeros(n, dtype="int32")
+CORRECT, BUGGY, fine, bug = cages()
 
 
 # -- flags: correct ---------------------------------------------------------------------------------------------------
@@ -44,7 +32,7 @@ def flag_in_shared_memory_between_warps(x, y):
         y[0] = value[0]
 
 
-@fine(4, 32, numbers(128), zeros(4), flags(4))
+@fine(4, 32, numbers(128), zeros(4), ints(4))
 def each_block_waits_for_the_next(x, part, flag):
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
     if t == 0:
@@ -59,7 +47,7 @@ def each_block_waits_for_the_next(x, part, flag):
         cuda.atomic.exch(flag, b, 1)
 
 
-@fine(4, 32, numbers(128), zeros(128), flags())
+@fine(4, 32, numbers(128), zeros(128), ints())
 def home_made_grid_barrier(x, y, arrived):
     i = cuda.grid(1)
     y[i] = x[i]
@@ -86,7 +74,7 @@ def meet(arrived, turn):
     cuda.syncthreads()
 
 
-@fine(3, 32, numbers(96), zeros(96), flags())
+@fine(3, 32, numbers(96), zeros(96), ints())
 def grid_barrier_in_a_device_function_three_times(x, y, arrived):
     i = cuda.grid(1)
     for turn in range(1, 4):
@@ -96,7 +84,7 @@ def grid_barrier_in_a_device_function_three_times(x, y, arrived):
         meet(arrived, 2 * turn)
 
 
-@fine(24, 32, numbers(24 * 32), zeros(24), zeros(24), flags(24))
+@fine(24, 32, numbers(24 * 32), zeros(24), zeros(24), ints(24))
 def decoupled_look_back(x, total, upto, state):
     """The sums of the blocks before, as in a scan in one pass: 0 nothing yet, 1 the block's own sum, 2 all up to it."""
     b = cuda.blockIdx.x
@@ -123,7 +111,7 @@ def decoupled_look_back(x, total, upto, state):
         cuda.atomic.exch(state, b, 2)
 
 
-@fine(6, 32, numbers(192), zeros(192), flags(), flags(6), zeros(6))
+@fine(6, 32, numbers(192), zeros(192), ints(), ints(6), zeros(6))
 def look_back_with_a_ticket_and_the_whole_block(x, y, ticket, done, carry):
     """Chained scan: the block's number is drawn, so that it waits only for blocks that have begun."""
     own, s = cuda.shared.array(1, int32), cuda.shared.array(2, float32)
@@ -150,7 +138,7 @@ def look_back_with_a_ticket_and_the_whole_block(x, y, ticket, done, carry):
     y[b * 32 + t] = s[0] + x[b * 32 + t]
 
 
-@fine(3, 4, numbers(12), zeros(12), flags(2))
+@fine(3, 4, numbers(12), zeros(12), ints(2))
 def barrier_by_generations_four_times(x, y, state):
     i, n = cuda.grid(1), cuda.gridDim.x
     for k in range(4):
@@ -173,7 +161,7 @@ def barrier_by_generations_four_times(x, y, state):
         cuda.syncthreads()
 
 
-@fine(2, 1, zeros(3), zeros(3), flags())
+@fine(2, 1, zeros(3), zeros(3), ints())
 def waits_for_each_change_of_a_counter(x, y, count):
     if cuda.blockIdx.x == 0:
         for k in range(3):
@@ -188,7 +176,7 @@ def waits_for_each_change_of_a_counter(x, y, count):
             y[k] = x[k]
 
 
-@bug("race", 3, 1, zeros(3), zeros(1), flags())
+@bug("race", 3, 1, zeros(3), zeros(1), ints())
 def one_change_of_a_counter_for_two_writers(x, y, count):
     b = cuda.blockIdx.x
     if b < 2:
@@ -205,7 +193,7 @@ def one_change_of_a_counter_for_two_writers(x, y, count):
 # -- locks: correct ---------------------------------------------------------------------------------------------------
 
 
-@fine(4, 32, numbers(128), zeros(1), flags())
+@fine(4, 32, numbers(128), zeros(1), ints())
 def lock_taken_by_one_thread_of_each_block(x, o, lock):
     if cuda.threadIdx.x == 0:
         while cuda.atomic.cas(lock, 0, 0, 1) != 0:
@@ -229,7 +217,7 @@ def give(lock):
     cuda.atomic.exch(lock, 0, 0)
 
 
-@fine(3, 64, numbers(192), zeros(1), flags())
+@fine(3, 64, numbers(192), zeros(1), ints())
 def lock_in_device_functions_taken_by_every_thread(x, o, lock):
     """Each thread leaves its turn of the loop only with its work done: no lane waits for a lane of its own warp."""
     open_ = True
@@ -264,7 +252,7 @@ def lock_in_shared_memory_of_one_lane_of_each_warp(x, o):
 # -- counters: correct ------------------------------------------------------------------------------------------------
 
 
-@fine((4, 20), 32, numbers(4, 20, 32), zeros(4, 20), zeros(20), flags(20))
+@fine((4, 20), 32, numbers(4, 20, 32), zeros(4, 20), zeros(20), ints(20))
 def split_sums_with_a_counter_for_each_of_twenty_rows(x, part, out, counter):
     k, row = cuda.blockIdx.x, cuda.blockIdx.y
     if cuda.threadIdx.x == 0:
@@ -289,7 +277,7 @@ def last_to_come(counter, parts):
     return came == parts - 1
 
 
-@fine(4, 32, numbers(128), zeros(4), flags(), zeros(1))
+@fine(4, 32, numbers(128), zeros(4), ints(), zeros(1))
 def fence_and_counter_in_a_device_function(x, parts, counter, out):
     t, b = cuda.threadIdx.x, cuda.blockIdx.x
     if t == 0:
@@ -317,7 +305,7 @@ def last_warp_adds_through_a_shared_counter(x, out):
             out[0] = s[0] + s[1] + s[2] + s[3]
 
 
-@fine(4, 32, numbers(128), zeros(128), flags(), zeros(1))
+@fine(4, 32, numbers(128), zeros(128), ints(), zeros(1))
 def every_thread_fences_then_one_counts_for_the_block(x, parts, counter, out):
     """The order passes from each thread to thread 0 by the barrier: releases are cumulative."""
     last = cuda.shared.array(1, int32)
@@ -334,7 +322,7 @@ def every_thread_fences_then_one_counts_for_the_block(x, parts, counter, out):
             cuda.atomic.add(out, 0, parts[32 * k + t])
 
 
-@fine(2, 32, flags(64))
+@fine(2, 32, ints(64))
 def exchange_as_initialiser(out):
     s = cuda.shared.array(32, int32)
     t = cuda.threadIdx.x
@@ -348,7 +336,7 @@ def exchange_as_initialiser(out):
 # -- an order that is not there ---------------------------------------------------------------------------------------
 
 
-@bug("race", 4, 32, numbers(128), zeros(4), flags(), zeros(1))
+@bug("race", 4, 32, numbers(128), zeros(4), ints(), zeros(1))
 def fence_before_the_store(x, part, count, out):
     b = cuda.blockIdx.x
     if cuda.threadIdx.x == 0:
@@ -364,7 +352,7 @@ def fence_before_the_store(x, part, count, out):
                 out[0] += part[k]  # BUG
 
 
-@bug("race", 4, 32, numbers(128), zeros(4), flags(), zeros(1))
+@bug("race", 4, 32, numbers(128), zeros(4), ints(), zeros(1))
 def fence_by_another_thread(x, part, count, out):
     b, t = cuda.blockIdx.x, cuda.threadIdx.x
     if t == 1:
@@ -377,7 +365,7 @@ def fence_by_another_thread(x, part, count, out):
                 out[0] += part[k]  # BUG
 
 
-@bug("race", 4, 32, numbers(128), zeros(1), flags())
+@bug("race", 4, 32, numbers(128), zeros(1), ints())
 def lock_with_its_fences_outside(x, o, lock):
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
@@ -388,7 +376,7 @@ def lock_with_its_fences_outside(x, o, lock):
         cuda.threadfence()
 
 
-@bug("race", 4, 32, numbers(128), zeros(4), zeros(4), flags(4))
+@bug("race", 4, 32, numbers(128), zeros(4), zeros(4), ints(4))
 def flag_read_but_not_waited_for(x, upto, out, state):
     b = cuda.blockIdx.x
     if cuda.threadIdx.x == 0:
@@ -413,7 +401,7 @@ def an_atomic_sum_taken_for_a_flag(x, y, o, loss):
             o[b] = y[b - 1]  # BUG
 
 
-@bug("race", 4, 32, numbers(128), zeros(4), flags(), zeros(4))
+@bug("race", 4, 32, numbers(128), zeros(4), ints(), zeros(4))
 def fence_of_the_block_between_blocks(x, part, count, out):
     b = cuda.blockIdx.x
     if cuda.threadIdx.x == 0:
@@ -430,7 +418,7 @@ def fence_of_the_block_between_blocks(x, part, count, out):
 WAITS = "waits-for-ever"
 
 
-@bug(WAITS, 2, 32, numbers(64), zeros(64), flags(2))
+@bug(WAITS, 2, 32, numbers(64), zeros(64), ints(2))
 def flag_that_nobody_sets(x, y, flag):
     b = cuda.blockIdx.x
     if cuda.threadIdx.x == 0:
@@ -440,7 +428,7 @@ def flag_that_nobody_sets(x, y, flag):
     y[cuda.grid(1)] = x[cuda.grid(1)]
 
 
-@bug(WAITS, 4, 32, numbers(128), flags())
+@bug(WAITS, 4, 32, numbers(128), ints())
 def grid_barrier_that_waits_for_one_too_many(x, arrived):
     if cuda.threadIdx.x == 0:
         cuda.atomic.add(arrived, 0, 1)
@@ -450,7 +438,7 @@ def grid_barrier_that_waits_for_one_too_many(x, arrived):
     x[cuda.grid(1)] = 0
 
 
-@bug(WAITS, 2, 32, zeros(1), flags())
+@bug(WAITS, 2, 32, zeros(1), ints())
 def lock_that_is_not_given_back(o, lock):
     if cuda.threadIdx.x == 0:
         while cuda.atomic.cas(lock, 0, 0, 1) != 0:  # BUG
@@ -459,7 +447,7 @@ def lock_that_is_not_given_back(o, lock):
         o[0] += 1
 
 
-@bug(WAITS, 1, 64, zeros(2), flags(2))
+@bug(WAITS, 1, 64, zeros(2), ints(2))
 def two_locks_in_opposite_order(o, lock):
     """Warp 0 holds lock 0 and wants lock 1, warp 1 the other way round: a barrier makes sure that both hold one."""
     t = cuda.threadIdx.x
@@ -474,7 +462,7 @@ def two_locks_in_opposite_order(o, lock):
         o[w] = 1
 
 
-@bug(WAITS, 1, 32, flags(), zeros(32))
+@bug(WAITS, 1, 32, ints(), zeros(32))
 def waits_before_the_barrier_that_the_setter_is_at(flag, y):
     t = cuda.threadIdx.x
     if t == 1:

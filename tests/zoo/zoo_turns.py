@@ -1,23 +1,11 @@
 """Values that are taken from a flag: was it this thread that left them? Locks, slots that are used again, counts set back."""
 
-from zoo import cage, numbers, zeros
+from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
 
-CORRECT, BUGGY = [], []
+CORRECT, BUGGY, fine, bug = cages()
 RACES = ("race", "atomic-against-plain")
-
-
-def fine(grid, block, *arguments, **options):
-    return cage(CORRECT, (), grid, block, *arguments, **options)
-
-
-def bug(expected, grid, block, *arguments, **options):
-    return cage(BUGGY, expected, grid, block, *arguments, **options)
-
-
-def ints(n):
-    return zeros(n, dtype="int32")
 
 
 @bug(RACES, 3, 1, numbers(1), zeros(1), ints(1), zeros(1))
