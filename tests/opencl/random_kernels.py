@@ -73,7 +73,7 @@ class Writer:
         if way == 12:
             return f"{self.pick('min', 'max')}((int)({a}), (int)({b}))"
         return self.pick(
-            f"(int)({self.number(depth - 1)})" if False else f"abs((int)({a}))",
+            f"abs((int)({a}))",
             f"({self.condition(depth - 1)})",
             f"(int)clamp({self.number(1)}, -1000.0f, 1000.0f)",
             f"twice({a})",
