@@ -35,14 +35,14 @@ def register_tile(side):
 
 @cuda.jit
 def count_kernel(values, counts):
-    mine = cuda.local.array(BINS, int32)
+    tally = cuda.local.array(BINS, int32)
     i = cuda.grid(1)
     for k in range(BINS):
-        mine[k] = 0
+        tally[k] = 0
     for row in range(values.shape[0]):
-        mine[values[row, i]] += 1
+        tally[values[row, i]] += 1
     for k in range(BINS):
-        counts[k, i] = mine[k]
+        counts[k, i] = tally[k]
 
 
 def _shown(name, kernel, signature):

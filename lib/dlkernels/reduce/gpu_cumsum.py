@@ -53,11 +53,11 @@ def on_lines(rung):
 def thread_per_row_kernel(x, out, rows, n, after):
     row = cuda.grid(1)
     if row < rows:
-        at, total = row_at(row, n, after), f32(0)
+        element, total = row_at(row, n, after), f32(0)
         for _ in range(n):
-            total += x[at]
-            out[at] = total
-            at += after
+            total += x[element]
+            out[element] = total
+            element += after
 
 
 def thread_per_row(x, out, rows, n, after):
@@ -83,11 +83,11 @@ def cumsum_thread_per_row(x, out, rows, n, after):
 def hillis_steele_kernel(x, out, rows, n, after):
     sums, t = cuda.shared.array(THREADS, f32), cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, rows, cuda.gridDim.x):
-        at, carry = row_at(row, n, after), f32(0)
+        row_start, carry = row_at(row, n, after), f32(0)
         for begin in range(0, n, THREADS):
             total = f32(0)
             if begin + t < n:
-                total = x[at + (begin + t) * after]
+                total = x[row_start + (begin + t) * after]
             sums[t] = total
             cuda.syncthreads()
             for d in (1, 2, 4, 8, 16, 32, 64, 128):
@@ -97,7 +97,7 @@ def hillis_steele_kernel(x, out, rows, n, after):
                 sums[t] = total
                 cuda.syncthreads()  # all have written
             if begin + t < n:
-                out[at + (begin + t) * after] = carry + total
+                out[row_start + (begin + t) * after] = carry + total
             carry += sums[THREADS - 1]
             cuda.syncthreads()
 
@@ -118,10 +118,10 @@ def cumsum_hillis_steele(x, out, rows, n, after):
 def blelloch_kernel(x, out, rows, n, after):
     sums, t = cuda.shared.array(PAIRS, f32), cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, rows, cuda.gridDim.x):
-        at, carry = row_at(row, n, after), f32(0)
+        row_start, carry = row_at(row, n, after), f32(0)
         for begin in range(0, n, PAIRS):
             for i in range(t, PAIRS, THREADS):
-                sums[i] = x[at + (begin + i) * after] if begin + i < n else f32(0)
+                sums[i] = x[row_start + (begin + i) * after] if begin + i < n else f32(0)
             cuda.syncthreads()
             for d in (1, 2, 4, 8, 16, 32, 64, 128, 256):  # up: a node adds its left neighbour's total
                 right = (2 * t + 2) * d - 1
@@ -142,7 +142,7 @@ def blelloch_kernel(x, out, rows, n, after):
                 cuda.syncthreads()
             for i in range(t, PAIRS, THREADS):
                 if begin + i < n:
-                    place = at + (begin + i) * after
+                    place = row_start + (begin + i) * after
                     out[place] = sums[i] + x[place]
             carry += total
             cuda.syncthreads()
@@ -190,13 +190,13 @@ def block_sums(value, totals):
 
 
 @cuda.jit(device=True)
-def chunk_sums(x, at, begin, n, after, sums, totals):
+def chunk_sums(x, row_start, begin, n, after, sums, totals):
     """Running sums of a chunk, in shared memory, by itself. Returns what it adds up to."""
     t, carry = cuda.threadIdx.x, f32(0)
     for first in range(0, CHUNK, THREADS):
         k, value = begin + first + t, f32(0)
         if k < n:
-            value = x[at + k * after]
+            value = x[row_start + k * after]
         value = block_sums(value, totals)
         sums[first + t] = carry + value
         for warp in range(WARPS):
@@ -210,9 +210,9 @@ def totals_kernel(x, totals, n, after, chunks):
     """What each chunk adds up to."""
     parts = cuda.shared.array(WARPS, f32)
     job, t, total = cuda.blockIdx.x, cuda.threadIdx.x, f32(0)
-    at, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
+    row_start, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
     for k in range(begin + t, min(begin + CHUNK, n), THREADS):
-        total += x[at + k * after]
+        total += x[row_start + k * after]
     total = block_sums(total, parts)
     if t == THREADS - 1:
         totals[job] = total
@@ -224,12 +224,12 @@ def results_kernel(x, totals, out, n, after, chunks):
     sums = cuda.shared.array(CHUNK, f32)
     parts = cuda.shared.array(WARPS, f32)
     job, t, before = cuda.blockIdx.x, cuda.threadIdx.x, f32(0)
-    at, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
+    row_start, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
     if job % chunks > 0:
         before = totals[job - 1]
-    chunk_sums(x, at, begin, n, after, sums, parts)
+    chunk_sums(x, row_start, begin, n, after, sums, parts)
     for k in range(begin + t, min(begin + CHUNK, n), THREADS):
-        out[at + k * after] = before + sums[k - begin]
+        out[row_start + k * after] = before + sums[k - begin]
 
 
 @implementation(
@@ -293,8 +293,8 @@ def look_back_kernel(x, out, ticket, told, totals, row_sums, n, after, chunks):
         number[0] = cuda.atomic.add(ticket, 0, 1)  # those with lower numbers have begun
     cuda.syncthreads()
     job = number[0]
-    at, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
-    total = chunk_sums(x, at, begin, n, after, sums, parts)
+    row_start, begin = row_at(job // chunks, n, after), job % chunks * CHUNK
+    total = chunk_sums(x, row_start, begin, n, after, sums, parts)
     if t == 0:
         before = f32(0)
         if job % chunks > 0:
@@ -304,7 +304,7 @@ def look_back_kernel(x, out, ticket, told, totals, row_sums, n, after, chunks):
         ahead[0] = before
     cuda.syncthreads()
     for k in range(begin + t, min(begin + CHUNK, n), THREADS):
-        out[at + k * after] = ahead[0] + sums[k - begin]
+        out[row_start + k * after] = ahead[0] + sums[k - begin]
 
 
 @implementation(

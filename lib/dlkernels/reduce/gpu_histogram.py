@@ -125,14 +125,14 @@ def histogram_shared(low, high, scale, x, counts):
 def private_kernel(low, high, scale, x, counts):
     tables = cuda.shared.array(0, COUNT)  # one after the other, for each warp
     t, bins = cuda.threadIdx.x, counts.size
-    mine = t // WARP * bins
+    table_start = t // WARP * bins
     for k in range(t, WARPS * bins, THREADS):
         tables[k] = u32(0)
     cuda.syncthreads()
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         k = bin_of(x[i], low, high, scale, bins)
         if k >= 0:
-            cuda.atomic.add(tables, mine + k, u32(1))
+            cuda.atomic.add(tables, table_start + k, u32(1))
     cuda.syncthreads()
     for k in range(t, bins, THREADS):
         total = u32(0)

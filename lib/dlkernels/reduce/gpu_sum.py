@@ -133,13 +133,13 @@ def sum_sequential_addressing(x, before, n, after):
 
 
 @cuda.jit(device=True)
-def two(x, at, k, n, after):
+def two(x, row_start, k, n, after):
     """The sum of a row's numbers k and k + THREADS, as far as there are any."""
     total = f32(0)
     if k < n:
-        total = x[at + k * after]
+        total = x[row_start + k * after]
     if k + THREADS < n:
-        total += x[at + (k + THREADS) * after]
+        total += x[row_start + (k + THREADS) * after]
     return total
 
 
@@ -236,9 +236,9 @@ def chunks_for(rows, n, threads):
 @cuda.jit(device=True)
 def stride_sum(x, row, chunk, n, after, chunks):
     """This thread's share of a row, which `chunks` blocks walk through together."""
-    at, step, total = row_at(row, n, after), chunks * cuda.blockDim.x, f32(0)
+    row_start, step, total = row_at(row, n, after), chunks * cuda.blockDim.x, f32(0)
     for k in range(chunk * cuda.blockDim.x + cuda.threadIdx.x, n, step):
-        total += x[at + k * after]
+        total += x[row_start + k * after]
     return total
 
 
