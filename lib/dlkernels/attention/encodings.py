@@ -133,10 +133,10 @@ def turn_kernel(x, cosines, sines, apart, step, out):
     length, half = cosines.shape
     for e in range(cuda.grid(1), x.size // 2, cuda.gridsize(1)):
         row, i = e // half, e % half
-        at, c, s = row * 2 * half + i * step, cosines[row % length, i], sines[row % length, i]
-        a, b = x[at], x[at + apart]
-        out[at] = a * c - b * s
-        out[at + apart] = b * c + a * s
+        element, c, s = row * 2 * half + i * step, cosines[row % length, i], sines[row % length, i]
+        a, b = x[element], x[element + apart]
+        out[element] = a * c - b * s
+        out[element + apart] = b * c + a * s
 
 
 TURN = [(turn_kernel, ["void(float32[::1], float32[:, ::1], float32[:, ::1], int64, int64, float32[::1])"])]

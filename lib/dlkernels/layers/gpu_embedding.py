@@ -154,24 +154,24 @@ def keys_kernel(indices, keys):
 @cuda.jit
 def sort_in_blocks_kernel(keys, first, last):
     """Runs of `first` / 2 keys are merged to runs of `last` in shared memory, in each block as far as its own keys go."""
-    mine = cuda.shared.array(KEYS, i64)
-    t, here = cuda.threadIdx.x, 2 * cuda.blockDim.x
-    start = cuda.blockIdx.x * here
-    mine[t], mine[t + cuda.blockDim.x] = keys[start + t], keys[start + t + cuda.blockDim.x]
+    tile = cuda.shared.array(KEYS, i64)
+    t, count = cuda.threadIdx.x, 2 * cuda.blockDim.x
+    start = cuda.blockIdx.x * count
+    tile[t], tile[t + cuda.blockDim.x] = keys[start + t], keys[start + t + cuda.blockDim.x]
     cuda.syncthreads()
     size = first
     while size <= last:
-        apart = min(size, here) // 2
+        apart = min(size, count) // 2
         while apart > 0:
             low = 2 * t - t % apart
-            one, other = mine[low], mine[low + apart]
+            left, right = tile[low], tile[low + apart]
             rising = (start + low) & size == 0
-            if (one > other) == rising:
-                mine[low], mine[low + apart] = other, one
+            if (left > right) == rising:
+                tile[low], tile[low + apart] = right, left
             cuda.syncthreads()
             apart //= 2
         size *= 2
-    keys[start + t], keys[start + t + cuda.blockDim.x] = mine[t], mine[t + cuda.blockDim.x]
+    keys[start + t], keys[start + t + cuda.blockDim.x] = tile[t], tile[t + cuda.blockDim.x]
 
 
 @cuda.jit
@@ -180,9 +180,9 @@ def sort_step_kernel(keys, size, apart):
     t = cuda.grid(1)
     if 2 * t < keys.size:
         low = 2 * t - t % apart
-        one, other = keys[low], keys[low + apart]
-        if (one > other) == (low & size == 0):
-            keys[low], keys[low + apart] = other, one
+        left, right = keys[low], keys[low + apart]
+        if (left > right) == (low & size == 0):
+            keys[low], keys[low + apart] = right, left
 
 
 def sort(keys):

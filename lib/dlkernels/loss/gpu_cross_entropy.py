@@ -154,9 +154,9 @@ def block_per_row_kernel(x, target, ignored, smoothing, losses, lse):
     parts = cuda.shared.array(MOST_WARPS, f32)
     rows, n = x.shape
     for r in range(cuda.blockIdx.x, rows, cuda.gridDim.x):
-        mine, total, inner = online(x, r, cuda.threadIdx.x, cuda.blockDim.x)
-        top = block_max(mine, parts)
-        total = block_sum(total * math.exp(mine - top), parts)
+        thread_top, total, inner = online(x, r, cuda.threadIdx.x, cuda.blockDim.x)
+        top = block_max(thread_top, parts)
+        total = block_sum(total * math.exp(thread_top - top), parts)
         if smoothing > f32(0):
             inner = block_sum(inner, parts)
         if cuda.threadIdx.x == 0:
@@ -188,9 +188,9 @@ def warp_per_row_kernel(x, target, ignored, smoothing, losses, lse):
     lane, r = cuda.threadIdx.x, cuda.blockIdx.x * WARPS + cuda.threadIdx.y
     rows, n = x.shape
     if r < rows:
-        mine, total, inner = online(x, r, lane, WARP)
-        top = warp_max(mine)
-        total = warp_sum(total * math.exp(mine - top))
+        lane_top, total, inner = online(x, r, lane, WARP)
+        top = warp_max(lane_top)
+        total = warp_sum(total * math.exp(lane_top - top))
         if smoothing > f32(0):
             inner = warp_sum(inner)
         if lane == 0:

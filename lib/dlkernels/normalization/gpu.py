@@ -118,10 +118,10 @@ def join_kernel(parts, table, count):
     if c < table.shape[1]:
         mean, squares, before = f64(0), f64(0), f64(0)
         for chunk in range(parts.shape[1]):
-            here = f64(min(count - chunk * CHUNK, CHUNK))
-            off, after = parts[c, chunk, 0] - mean, before + here
-            mean += off * (here / after)
-            squares += parts[c, chunk, 1] + off * off * (before * (here / after))
+            chunk_count = f64(min(count - chunk * CHUNK, CHUNK))
+            off, after = parts[c, chunk, 0] - mean, before + chunk_count
+            mean += off * (chunk_count / after)
+            squares += parts[c, chunk, 1] + off * off * (before * (chunk_count / after))
             before = after
         table[0, c] = mean
         table[1, c] = squares / before

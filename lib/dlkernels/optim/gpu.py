@@ -97,8 +97,8 @@ def mean_kernel(rest1, g, m, out_m):
 @cuda.jit
 def square_kernel(beta2, rest2, g, v, out_v):
     for i in range(cuda.grid(1), out_v.size, cuda.gridsize(1)):
-        here = g[i]
-        out_v[i] = beta2 * v[i] + rest2 * here * here
+        gradient = g[i]
+        out_v[i] = beta2 * v[i] + rest2 * gradient * gradient
 
 
 @cuda.jit
@@ -299,8 +299,8 @@ def squares_kernel(first, x, sums):
     parts = cuda.shared.array(WARPS, f64)
     total = f64(0)
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        here = f64(x[i])
-        total += here * here
+        value = f64(x[i])
+        total += value * value
     total = block_sum(total, parts)
     if cuda.threadIdx.x == 0:
         sums[first + cuda.blockIdx.x] = total

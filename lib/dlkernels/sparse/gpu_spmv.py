@@ -142,11 +142,11 @@ def merge_kernel(crow_indices, col_indices, values, x, out, carry_rows, carries)
     for i in range(top + t, bottom, THREADS):
         ends[i - top] = crow_indices[i + 1] - left
     cuda.syncthreads()
-    mine = min(i64(t) * ITEMS, stop - start)
-    row = row_on_path(ends, 0, bottom - top, right - left, mine)
-    entry = mine - row
+    thread_step = min(i64(t) * ITEMS, stop - start)
+    row = row_on_path(ends, 0, bottom - top, right - left, thread_step)
+    entry = thread_step - row
     first_row, first_sum, total = row, f32(0), f32(0)
-    for _ in range(min(i64(ITEMS), stop - start - mine)):
+    for _ in range(min(i64(ITEMS), stop - start - thread_step)):
         if row < bottom - top and ends[row] <= entry:  # a step down: the row ends
             if row == first_row:
                 first_sum = total
