@@ -57,36 +57,48 @@ def score_at(product, scale, mask, place, seen):
 
 @functools.cache
 def two_products_of(rows, fours):
-    """The device function that multiplies a block's rows by a tile of `one`, then by one of `other`, which stays there."""
+    """The device function that multiplies a block's rows by a tile of `left`, then by one of `right`, which stays."""
     product = scores_of(rows)
 
     @cuda.jit(device=True)
     def multiply(
-        one, at_one, one_wide, one_mine, other, at_other, other_wide, other_mine, count, tile, t, ones, others
+        left,
+        left_start,
+        left_width,
+        left_tile,
+        right,
+        right_start,
+        right_width,
+        right_tile,
+        count,
+        tile,
+        t,
+        ones,
+        others,
     ):
         x, y, columns = u32(t % u32(ACROSS)), u32(t // u32(ACROSS)), u32(KEYS * fours)
-        load_rows(one, at_one, count, one_wide, u32(KEYS), tile, columns, u32(THREADS), t)
+        load_rows(left, left_start, count, left_width, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the tile is there; the first time, the block's rows are, too
-        product(one_mine, tile, y, x, one_wide, ones)
+        product(left_tile, tile, y, x, left_width, ones)
         cuda.syncthreads()  # nobody reads the first one any more
-        load_rows(other, at_other, count, other_wide, u32(KEYS), tile, columns, u32(THREADS), t)
+        load_rows(right, right_start, count, right_width, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the other one is there
-        product(other_mine, tile, y, x, other_wide, others)
+        product(right_tile, tile, y, x, right_width, others)
 
     return multiply
 
 
 @functools.cache
 def store_of(rows, fours):
-    """The device function that stores a thread's patch, of the block's first `here` rows."""
+    """The device function that stores a thread's patch, of the block's first `block_rows` rows."""
 
     @cuda.jit(device=True)
-    def store(sums, out, first, here, width, y, x):
+    def store(sums, out, first, block_rows, width, y, x):
         for r in range(rows):
             i = u32(y + u32(DOWN * r))
             for n in range(fours):
                 c = u32(u32(4) * x + u32(KEYS * n))
-                if i < here and c < width:
+                if i < block_rows and c < width:
                     four = sums[r, 4 * n], sums[r, 4 * n + 1], sums[r, 4 * n + 2], sums[r, 4 * n + 3]
                     store4(out, u32(first + i * width + c), four)
 
@@ -117,8 +129,8 @@ def queries_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        mine = cuda.shared.array((rows_here, padded), f32)
-        given = cuda.shared.array((rows_here, padded), f32)
+        q_tile = cuda.shared.array((rows_here, padded), f32)
+        grad_tile = cuda.shared.array((rows_here, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # values, then their keys
         slopes = cuda.shared.array((rows_here, PITCH), f32)
         arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
@@ -128,17 +140,19 @@ def queries_kernel(rows, fours):
         x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
         tiles, block = u32((queries + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
         h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(rows_here))  # long rows first
-        here, line = min(u32(rows_here), u32(queries - first)), u32(h * queries + first)
+        block_rows, line = min(u32(rows_here), u32(queries - first)), u32(h * queries + first)
         at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
-        load_rows(q, u32(of_q[h] + first * width), here, width, u32(rows_here), mine, u32(columns), threads, t)
-        load_rows(grad, u32(line * values), here, values, u32(rows_here), given, u32(columns), threads, t)
+        load_rows(q, u32(of_q[h] + first * width), block_rows, width, u32(rows_here), q_tile, u32(columns), threads, t)
+        load_rows(grad, u32(line * values), block_rows, values, u32(rows_here), grad_tile, u32(columns), threads, t)
         clear(sums)
         for r in range(rows):
             top[r], total[r], inner[r] = f32(-math.inf), f32(0), f32(0)
-        last = min(keys, u32(first + here)) if causal else keys
+        last = min(keys, u32(first + block_rows)) if causal else keys
         for begin in range(u32(0), last, u32(KEYS)):
-            at, to = u32(at_v + begin * values), u32(at_k + begin * width)
-            two_products(v, at, values, given, k, to, width, mine, u32(last - begin), tile, t, arrived, scores)
+            v_start, k_start = u32(at_v + begin * values), u32(at_k + begin * width)
+            two_products(
+                v, v_start, values, grad_tile, k, k_start, width, q_tile, u32(last - begin), tile, t, arrived, scores
+            )
             for r in range(rows):
                 i = min(u32(first + y + u32(DOWN * r)), u32(queries - u32(1)))
                 largest = top[r]
@@ -166,11 +180,13 @@ def queries_kernel(rows, fours):
                 top[r] = f32(0)
             total[r] = f32(0) if total[r] == f32(0) else f32(1) / total[r]
             inner[r] = inner[r] * total[r]
-            if x == u32(0) and i < here:
+            if x == u32(0) and i < block_rows:
                 tops[u32(line + i)], shares[u32(line + i)], inners[u32(line + i)] = top[r], total[r], inner[r]
         for begin in range(u32(0), last, u32(KEYS)):
-            at, to = u32(at_v + begin * values), u32(at_k + begin * width)
-            two_products(v, at, values, given, k, to, width, mine, u32(last - begin), tile, t, arrived, scores)
+            v_start, k_start = u32(at_v + begin * values), u32(at_k + begin * width)
+            two_products(
+                v, v_start, values, grad_tile, k, k_start, width, q_tile, u32(last - begin), tile, t, arrived, scores
+            )
             for r in range(rows):
                 i = min(u32(first + y + u32(DOWN * r)), u32(queries - u32(1)))
                 for s in range(4):
@@ -182,7 +198,7 @@ def queries_kernel(rows, fours):
             cuda.syncthreads()  # slopes are there
             add(slopes, tile, y, x, min(u32(last - begin), u32(KEYS)), sums)
             cuda.syncthreads()  # nobody reads slopes and keys any more
-        store(sums, part, u32(line * width), here, width, y, x)
+        store(sums, part, u32(line * width), block_rows, width, y, x)
 
     return query_tiles_kernel
 
@@ -200,8 +216,8 @@ def keys_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part_k, part_v,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        mine = cuda.shared.array((rows_here, padded), f32)
-        given = cuda.shared.array((rows_here, padded), f32)
+        k_tile = cuda.shared.array((rows_here, padded), f32)
+        v_tile = cuda.shared.array((rows_here, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # queries, then what arrived for them, then queries again
         factors = cuda.shared.array((rows_here, PITCH), f32)  # weights, then slopes
         arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
@@ -210,17 +226,19 @@ def keys_kernel(rows, fours):
         x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
         tiles, block = u32((keys + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
         h, first = u32(block // tiles), u32(block % tiles * u32(rows_here))
-        here, line = min(u32(rows_here), u32(keys - first)), u32(h * keys + first)
+        block_rows, line = min(u32(rows_here), u32(keys - first)), u32(h * keys + first)
         at_q, at_mask = u32(of_q[h]), u32(of_mask[h])
-        load_rows(k, u32(of_k[h] + first * width), here, width, u32(rows_here), mine, u32(columns), threads, t)
-        load_rows(v, u32(of_v[h] + first * values), here, values, u32(rows_here), given, u32(columns), threads, t)
+        load_rows(k, u32(of_k[h] + first * width), block_rows, width, u32(rows_here), k_tile, u32(columns), threads, t)
+        load_rows(
+            v, u32(of_v[h] + first * values), block_rows, values, u32(rows_here), v_tile, u32(columns), threads, t
+        )
         clear(sums_k)
         clear(sums_v)
         start = first if causal else u32(0)  # queries before it look at none of these keys
         for begin in range(start, queries, u32(KEYS)):
             count, row = u32(queries - begin), u32(h * queries + begin)
-            at, to = u32(at_q + begin * width), u32(row * values)
-            two_products(q, at, width, mine, grad, to, values, given, count, tile, t, scores, arrived)
+            q_start, grad_start = u32(at_q + begin * width), u32(row * values)
+            two_products(q, q_start, width, k_tile, grad, grad_start, values, v_tile, count, tile, t, scores, arrived)
             for r in range(rows):
                 j = min(u32(first + y + u32(DOWN * r)), u32(keys - u32(1)))
                 for s in range(4):
@@ -236,15 +254,15 @@ def keys_kernel(rows, fours):
             cuda.syncthreads()  # weights are there
             add(factors, tile, y, x, min(count, u32(KEYS)), sums_v)
             cuda.syncthreads()  # nobody reads weights and gradients any more
-            load_rows(q, at, count, width, u32(KEYS), tile, u32(columns), threads, t)
+            load_rows(q, q_start, count, width, u32(KEYS), tile, u32(columns), threads, t)
             for r in range(rows):
                 for s in range(4):
                     factors[y + u32(DOWN * r), x + u32(ACROSS * s)] = scores[r, s]
             cuda.syncthreads()  # slopes and queries are there
             add(factors, tile, y, x, min(count, u32(KEYS)), sums_k)
             cuda.syncthreads()  # nobody reads slopes and queries any more
-        store(sums_k, part_k, u32(line * width), here, width, y, x)
-        store(sums_v, part_v, u32(line * values), here, values, y, x)
+        store(sums_k, part_k, u32(line * width), block_rows, width, y, x)
+        store(sums_v, part_v, u32(line * values), block_rows, values, y, x)
 
     return key_tiles_kernel
 

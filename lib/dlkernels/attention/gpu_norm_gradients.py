@@ -34,7 +34,7 @@ def gradient_kernel(count, sums):
 
     @cuda.jit
     def norm_gradient_by_warps_kernel(grad, x, weight, eps, centred, weighted, out, parts, rows, n):
-        mine, given = cuda.local.array(count, f32), cuda.local.array(count, f32)
+        xs, grads = cuda.local.array(count, f32), cuda.local.array(count, f32)
         of_weight, of_bias = cuda.local.array(count, f32), cuda.local.array(count, f32)
         lane, warp = u32(cuda.threadIdx.x), u32(cuda.threadIdx.y)
         r, step = u32(u32(cuda.blockIdx.x) * u32(WARPS) + warp), u32(u32(cuda.gridDim.x) * u32(WARPS))
@@ -43,40 +43,40 @@ def gradient_kernel(count, sums):
         while r < rows:
             first = u32(r * n + lane)
             for k in range(count):
-                mine[k], given[k] = f32(0), f32(0)
+                xs[k], grads[k] = f32(0), f32(0)
                 if u32(lane + u32(WARP * k)) < n:
-                    mine[k], given[k] = x[u32(first + u32(WARP * k))], grad[u32(first + u32(WARP * k))]
+                    xs[k], grads[k] = x[u32(first + u32(WARP * k))], grad[u32(first + u32(WARP * k))]
             if centred:
                 total = f32(0)
                 for k in range(count):
-                    total += mine[k]
+                    total += xs[k]
                 mean = warp_sum(total) / f32(n)
                 for k in range(count):
-                    mine[k] = mine[k] - mean if u32(lane + u32(WARP * k)) < n else f32(0)
+                    xs[k] = xs[k] - mean if u32(lane + u32(WARP * k)) < n else f32(0)
             total = f32(0)
             for k in range(count):
-                total += mine[k] * mine[k]
+                total += xs[k] * xs[k]
             scale = f32(1) / math.sqrt(warp_sum(total) / f32(n) + eps)
             for k in range(count):
-                mine[k] *= scale
+                xs[k] *= scale
                 if sums > 0:
-                    of_weight[k] += given[k] * mine[k]
+                    of_weight[k] += grads[k] * xs[k]
                 if sums > 1:
-                    of_bias[k] += given[k]
+                    of_bias[k] += grads[k]
             if weighted:
                 for k in range(count):
                     if u32(lane + u32(WARP * k)) < n:
-                        given[k] *= weight[u32(lane + u32(WARP * k))]
+                        grads[k] *= weight[u32(lane + u32(WARP * k))]
             total, along, off = f32(0), f32(0), f32(0)
             for k in range(count):
-                total += given[k]
-                along += given[k] * mine[k]
+                total += grads[k]
+                along += grads[k] * xs[k]
             along = warp_sum(along) / f32(n)
             if centred:
                 off = warp_sum(total) / f32(n)
             for k in range(count):
                 if u32(lane + u32(WARP * k)) < n:
-                    out[u32(first + u32(WARP * k))] = scale * (given[k] - off - mine[k] * along)
+                    out[u32(first + u32(WARP * k))] = scale * (grads[k] - off - xs[k] * along)
             r = u32(r + step) if u32(rows - r) > step else rows  # r + step may be more than 32 bits hold
         if sums > 0:
             added = cuda.shared.array(room, f32)
@@ -90,11 +90,11 @@ def gradient_kernel(count, sums):
                             i = u32(lane + u32(WARP * k))
                             added[sums - 1, i] = of_bias[k] + added[sums - 1, i] if warp > 0 else of_bias[k]
                 cuda.syncthreads()
-            own = u32(u32(cuda.blockIdx.x) * u32(u32(sums) * n))
+            part_start = u32(u32(cuda.blockIdx.x) * u32(u32(sums) * n))
             for i in range(u32(u32(WARP) * warp + lane), n, u32(WARP * WARPS)):
-                parts[u32(own + u32(i))] = added[0, i]
+                parts[u32(part_start + u32(i))] = added[0, i]
                 if sums > 1:
-                    parts[u32(u32(own + n) + u32(i))] = added[sums - 1, i]
+                    parts[u32(u32(part_start + n) + u32(i))] = added[sums - 1, i]
 
     return norm_gradient_by_warps_kernel
 

@@ -64,7 +64,7 @@ def scores_of(rows):
     """The device function that multiplies `rows` queries of a thread by its 4 keys."""
 
     @cuda.jit(device=True)
-    def multiply(mine, tile, y, x, width, scores):
+    def multiply(q_tile, tile, y, x, width, scores):
         left, right = cuda.local.array(4, f32), cuda.local.array((4, 4), f32)
         for r in range(rows):
             for s in range(4):
@@ -74,7 +74,7 @@ def scores_of(rows):
                 key = load4(tile, (x + u32(ACROSS * s), c))
                 right[s, 0], right[s, 1], right[s, 2], right[s, 3] = key
             for r in range(rows):
-                left[0], left[1], left[2], left[3] = load4(mine, (y + u32(DOWN * r), c))
+                left[0], left[1], left[2], left[3] = load4(q_tile, (y + u32(DOWN * r), c))
                 for s in range(4):
                     for e in range(4):
                         scores[r, s] += left[e] * right[s, e]
@@ -116,7 +116,7 @@ def patches_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, out,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        mine = cuda.shared.array((queries_here, padded), f32)
+        q_tile = cuda.shared.array((queries_here, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # keys, then their values
         weights = cuda.shared.array((queries_here, PITCH), f32)
         scores, sums = cuda.local.array((rows, 4), f32), cuda.local.array((rows, mine_of_them), f32)
@@ -126,19 +126,21 @@ def patches_kernel(rows, fours):
         tiles = u32((queries + u32(queries_here - 1)) // u32(queries_here))
         block = u32(cuda.blockIdx.x)
         h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(queries_here))  # long rows first
-        here = min(u32(queries_here), u32(queries - first))
+        block_rows = min(u32(queries_here), u32(queries - first))
         at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
-        load_rows(q, u32(of_q[h] + first * width), here, width, u32(queries_here), mine, u32(columns), threads, t)
+        load_rows(
+            q, u32(of_q[h] + first * width), block_rows, width, u32(queries_here), q_tile, u32(columns), threads, t
+        )
         for r in range(rows):
             top[r], total[r] = f32(-math.inf), f32(0)
             for c in range(mine_of_them):
                 sums[r, c] = f32(0)
-        last = min(keys, u32(first + here)) if causal else keys
+        last = min(keys, u32(first + block_rows)) if causal else keys
         for begin in range(u32(0), last, u32(KEYS)):
             count = u32(last - begin)
             load_rows(k, u32(at_k + begin * width), count, width, u32(KEYS), tile, u32(columns), threads, t)
             cuda.syncthreads()  # queries and keys are there
-            score(mine, tile, y, x, width, scores)
+            score(q_tile, tile, y, x, width, scores)
             for r in range(rows):
                 i = min(u32(first + y + u32(DOWN * r)), u32(queries - u32(1)))
                 largest = top[r]
@@ -169,7 +171,7 @@ def patches_kernel(rows, fours):
             cuda.syncthreads()  # nobody reads weights and values any more: the next tile may come
         for r in range(rows):
             i = u32(y + u32(DOWN * r))
-            if i < here:
+            if i < block_rows:
                 factor = f32(0) if total[r] == f32(0) else f32(1) / total[r]
                 for n in range(fours):
                     c = u32(u32(4) * x + u32(KEYS * n))

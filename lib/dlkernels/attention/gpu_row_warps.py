@@ -57,27 +57,27 @@ def softmax_kernel(count, logarithm):
 
     @cuda.jit
     def warp_per_row_kernel(x, out, rows, n):
-        mine = cuda.local.array(count, f32)
+        xs = cuda.local.array(count, f32)
         lane, r = u32(cuda.threadIdx.x), u32(u32(cuda.blockIdx.x) * u32(WARPS) + u32(cuda.threadIdx.y))
         if r < rows:
             first, top = u32(r * n + lane), f32(-math.inf)
             for k in range(count):
-                mine[k] = x[u32(first + u32(WARP * k))] if u32(lane + u32(WARP * k)) < n else f32(-math.inf)
+                xs[k] = x[u32(first + u32(WARP * k))] if u32(lane + u32(WARP * k)) < n else f32(-math.inf)
             for k in range(count):
-                top = max(top, mine[k])
+                top = max(top, xs[k])
             top, total = warp_max(top), f32(0)
             for k in range(count):
-                mine[k] -= top
+                xs[k] -= top
                 if logarithm:
-                    total += math.exp(mine[k])
+                    total += math.exp(xs[k])
                 else:
-                    mine[k] = math.exp(mine[k])
-                    total += mine[k]
+                    xs[k] = math.exp(xs[k])
+                    total += xs[k]
             total = warp_sum(total)
             last = math.log(total) if logarithm else f32(1) / total
             for k in range(count):
                 if u32(lane + u32(WARP * k)) < n:
-                    out[u32(first + u32(WARP * k))] = mine[k] - last if logarithm else mine[k] * last
+                    out[u32(first + u32(WARP * k))] = xs[k] - last if logarithm else xs[k] * last
 
     return warp_per_row_kernel
 
@@ -128,26 +128,26 @@ def softmax_gradient_kernel(count, logarithm):
 
     @cuda.jit
     def gradient_by_warps_kernel(grad, x, out, rows, n):
-        mine, given = cuda.local.array(count, f32), cuda.local.array(count, f32)
+        xs, grads = cuda.local.array(count, f32), cuda.local.array(count, f32)
         lane, r = u32(cuda.threadIdx.x), u32(u32(cuda.blockIdx.x) * u32(WARPS) + u32(cuda.threadIdx.y))
         if r < rows:
             first, top = u32(r * n + lane), f32(-math.inf)
             for k in range(count):
-                mine[k], given[k] = f32(-math.inf), f32(0)
+                xs[k], grads[k] = f32(-math.inf), f32(0)
                 if u32(lane + u32(WARP * k)) < n:
-                    mine[k], given[k] = x[u32(first + u32(WARP * k))], grad[u32(first + u32(WARP * k))]
+                    xs[k], grads[k] = x[u32(first + u32(WARP * k))], grad[u32(first + u32(WARP * k))]
             for k in range(count):
-                top = max(top, mine[k])
+                top = max(top, xs[k])
             top, total, inner = warp_max(top), f32(0), f32(0)
             for k in range(count):
-                mine[k] = math.exp(mine[k] - top)
-                total += mine[k]
-                inner += given[k] if logarithm else given[k] * mine[k]
+                xs[k] = math.exp(xs[k] - top)
+                total += xs[k]
+                inner += grads[k] if logarithm else grads[k] * xs[k]
             total, inner = f32(1) / warp_sum(total), warp_sum(inner)
             for k in range(count):
                 if u32(lane + u32(WARP * k)) < n:
-                    y = mine[k] * total
-                    slope = given[k] - y * inner if logarithm else y * (given[k] - inner * total)
+                    y = xs[k] * total
+                    slope = grads[k] - y * inner if logarithm else y * (grads[k] - inner * total)
                     out[u32(first + u32(WARP * k))] = slope
 
     return gradient_by_warps_kernel
@@ -206,36 +206,36 @@ def norm_kernel(count):
 
     @cuda.jit
     def norm_by_warps_kernel(x, weight, bias, eps, centred, weighted, biased, out, rows, n):
-        mine = cuda.local.array(count, f32)
+        xs = cuda.local.array(count, f32)
         lane, r = u32(cuda.threadIdx.x), u32(u32(cuda.blockIdx.x) * u32(WARPS) + u32(cuda.threadIdx.y))
         if r < rows:
             first = u32(r * n + lane)
             for k in range(count):
-                mine[k] = x[u32(first + u32(WARP * k))] if u32(lane + u32(WARP * k)) < n else f32(0)
+                xs[k] = x[u32(first + u32(WARP * k))] if u32(lane + u32(WARP * k)) < n else f32(0)
             if centred:
                 total = f32(0)
                 for k in range(count):
-                    total += mine[k]
+                    total += xs[k]
                 mean = warp_sum(total) / f32(n)
                 for k in range(count):
-                    mine[k] = mine[k] - mean if u32(lane + u32(WARP * k)) < n else f32(0)
+                    xs[k] = xs[k] - mean if u32(lane + u32(WARP * k)) < n else f32(0)
             total = f32(0)
             for k in range(count):
-                total += mine[k] * mine[k]
+                total += xs[k] * xs[k]
             scale = f32(1) / math.sqrt(warp_sum(total) / f32(n) + eps)
             for k in range(count):
-                mine[k] *= scale
+                xs[k] *= scale
             if weighted:
                 for k in range(count):
                     if u32(lane + u32(WARP * k)) < n:
-                        mine[k] *= weight[u32(lane + u32(WARP * k))]
+                        xs[k] *= weight[u32(lane + u32(WARP * k))]
             if biased:
                 for k in range(count):
                     if u32(lane + u32(WARP * k)) < n:
-                        mine[k] += bias[u32(lane + u32(WARP * k))]
+                        xs[k] += bias[u32(lane + u32(WARP * k))]
             for k in range(count):
                 if u32(lane + u32(WARP * k)) < n:
-                    out[u32(first + u32(WARP * k))] = mine[k]
+                    out[u32(first + u32(WARP * k))] = xs[k]
 
     return norm_by_warps_kernel
 
