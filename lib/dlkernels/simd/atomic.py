@@ -11,8 +11,8 @@ Indices are not checked, and are not wrapped if negative.
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload
 
+from .emitted import emitted
 from .memory import address_of
 
 WHOLE, FLOATS = (types.int32, types.int64), (types.float32, types.float64)
@@ -28,8 +28,7 @@ def _check(name, array, index, dtypes=WHOLE):
     return array.dtype
 
 
-@intrinsic
-def _fetch_add(typingctx, array, i, value):
+def _fetch_add(array, i, value):
     dtype = _check("fetch_add", array, i, WHOLE + FLOATS)
     kind = "fadd" if dtype in FLOATS else "add"
 
@@ -41,8 +40,7 @@ def _fetch_add(typingctx, array, i, value):
     return dtype(array, i, value), emit
 
 
-@intrinsic
-def _compare_and_swap(typingctx, array, i, expected, new):
+def _compare_and_swap(array, i, expected, new):
     dtype = _check("compare_and_swap", array, i)
 
     def emit(context, builder, signature, arguments):
@@ -55,8 +53,7 @@ def _compare_and_swap(typingctx, array, i, expected, new):
     return types.boolean(array, i, expected, new), emit
 
 
-@intrinsic
-def _load(typingctx, array, i):
+def _load(array, i):
     dtype = _check("atomic_load", array, i)
 
     def emit(context, builder, signature, arguments):
@@ -90,16 +87,6 @@ def atomic_load(array, i):
     return array[i]
 
 
-@overload(fetch_add, inline="always")
-def _fetch_add_compiled(array, i, value):
-    return lambda array, i, value: _fetch_add(array, i, value)
-
-
-@overload(compare_and_swap, inline="always")
-def _compare_and_swap_compiled(array, i, expected, new):
-    return lambda array, i, expected, new: _compare_and_swap(array, i, expected, new)
-
-
-@overload(atomic_load, inline="always")
-def _atomic_load_compiled(array, i):
-    return lambda array, i: _load(array, i)
+emitted(fetch_add, _fetch_add, (types.Array, types.Integer, types.Number))
+emitted(compare_and_swap, _compare_and_swap, (types.Array, types.Integer, types.Integer, types.Integer))
+emitted(atomic_load, _load, (types.Array, types.Integer))

@@ -32,8 +32,9 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
+from .emitted import emitted
 from .target import vector_registers, vector_width
 from .vector import ELEMENTS, call_llvm, fetch, splat
 
@@ -365,8 +366,10 @@ def tile_scale(typingctx, tile, scale, at):
     return tile(tile, scale, at), emit
 
 
-@intrinsic
-def _add(typingctx, one, other):
+def _sum(one, other):
+    if not isinstance(one, TileType) or one != other:
+        return None
+
     def emit(context, builder, signature, arguments):
         pairs = zip(*(_unpack(builder, one, value) for value in arguments), strict=True)
         return _pack(builder, one, [builder.fadd(x, y) for x, y in pairs])
@@ -374,10 +377,7 @@ def _add(typingctx, one, other):
     return one(one, other), emit
 
 
-@overload(operator.add)
-def _choose_add(one, other):
-    if isinstance(one, TileType) and one == other:
-        return lambda one, other: _add(one, other)
+emitted(operator.add, _sum, (TileType, TileType))
 
 
 def _lane_masks(builder, tile, columns):

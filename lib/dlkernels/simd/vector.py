@@ -6,8 +6,9 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
+from .emitted import emitted
 from .target import vector_width
 
 ELEMENTS = {types.float32: "float32", types.float64: "float64"}
@@ -232,46 +233,22 @@ def last_lane(typingctx, v):
     return v.dtype(v), emit
 
 
-def _overload_operator(symbol, instruction):
-    """Let ``symbol`` work on two vectors, or a vector and a number."""
+def _on_two(function, instruction):
+    """Let `function` work on two vectors, or a vector and a number."""
     describe = _elementwise(lambda builder, vector_type, *ab: getattr(builder, instruction)(*ab))
-
-    @intrinsic
-    def arithmetic(typingctx, a, b):
-        return describe(a, b)
-
-    @overload(symbol)
-    def choose(a, b):
-        if isinstance(a, VectorType) or isinstance(b, VectorType):
-            return lambda a, b: arithmetic(a, b)
+    mixes = (VectorType, VectorType), (VectorType, types.Number), (types.Number, VectorType)
+    emitted(function, lambda a, b: describe(a, b), *mixes)
 
 
-_overload_operator(operator.add, "fadd")
-_overload_operator(operator.sub, "fsub")
-_overload_operator(operator.mul, "fmul")
-_overload_operator(operator.truediv, "fdiv")
+def _on_one(function, emit_one):
+    """Let `function` work on a vector."""
+    describe = _elementwise(emit_one)
+    emitted(function, lambda v: describe(v), (VectorType,))
 
 
-_root = _elementwise(lambda builder, kind, v: call_llvm(builder, f"sqrt.{suffix(kind)}", v.type, [v]))
-
-
-@intrinsic
-def _square_root(typingctx, v):
-    return _root(v)
-
-
-@overload(math.sqrt)
-def _choose_square_root(v):
-    if isinstance(v, VectorType):
-        return lambda v: _square_root(v)
-
-
-@intrinsic
-def _negate(typingctx, v):
-    return v(v), lambda context, builder, signature, arguments: builder.fneg(arguments[0])
-
-
-@overload(operator.neg)
-def _choose_negate(v):
-    if isinstance(v, VectorType):
-        return lambda v: _negate(v)
+_on_two(operator.add, "fadd")
+_on_two(operator.sub, "fsub")
+_on_two(operator.mul, "fmul")
+_on_two(operator.truediv, "fdiv")
+_on_one(operator.neg, lambda builder, kind, v: builder.fneg(v))
+_on_one(math.sqrt, lambda builder, kind, v: call_llvm(builder, f"sqrt.{suffix(kind)}", v.type, [v]))
