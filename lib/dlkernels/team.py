@@ -36,6 +36,7 @@ when two threads are in it. It does so still for a `parallel=True` function of y
 """
 
 import atexit
+import functools
 import os
 import platform
 import sys
@@ -47,10 +48,12 @@ import numpy as np
 from llvmlite import ir
 from numba import config, get_num_threads, prange, types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
 from .simd.atomic import atomic_load, compare_and_swap, fetch_add
 from .simd.cache import cached_njit
+from .simd.emitted import emitted
 from .simd.inner import INNER, inner_njit
 
 # Words of the team's memory, each on a cache line of its own (and its neighbour, which is fetched along).
@@ -66,6 +69,7 @@ ALONE, PRICE = (
     5 * LINE + 3,
 )  # ns that callers worked without help, since the bell was rung; what ringing costs
 STOP, RUNG = 6 * LINE, 6 * LINE + 1  # 1: the process ends; 1: the bell was rung, and nobody has come yet
+LEAD = 5 * LINE + 4  # the address of `_lead`
 ALLOWED = 7 * LINE  # the processors that this process may use, a bit for each of the first 1024
 PLACES = 8 * LINE  # for each helper: the processor it was last seen on, its thread number
 PLACE = 2  # words of a place
@@ -105,29 +109,40 @@ def _unowned(context, builder, kind, value):
     return value
 
 
+def _task_of(context, builder, part, arguments, values):
+    """LLVM: (address of a function that runs a task, address of the arguments), valid until the caller's frame ends."""
+    signature = _call_of(context.typing_context, part, arguments)
+    word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+    compiled = part.dispatcher.overloads[signature.args]
+    context.add_linking_libs([compiled.library])
+    kind = context.get_value_type(arguments)
+    with builder.goto_entry_block():
+        place = builder.alloca(kind)
+    builder.store(_unowned(context, builder, arguments, values), place)
+    name = builder.module.get_unique_name("task")
+    task = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer, word, word]), name)
+    task.linkage = "internal"
+    inner = ir.IRBuilder(task.append_basic_block())
+    given = [inner.load(inner.bitcast(task.args[0], kind.as_pointer())), *task.args[1:]]
+    function = context.declare_function(builder.module, compiled.fndesc)
+    context.call_conv.call_function(inner, function, signature.return_type, signature.args, given)
+    inner.ret_void()
+    return builder.ptrtoint(task, word), builder.ptrtoint(place, word)
+
+
+def _call_of(typingctx, part, arguments):
+    """The signature of `part` when it runs a task."""
+    return part.get_call_type(typingctx, (arguments, types.int64, types.int64), {})
+
+
 @intrinsic
 def _as_numbers(typingctx, part, arguments):
-    """(address of a function that runs a task, address of the arguments): valid until the caller's frame ends."""
-    signature = part.get_call_type(typingctx, (arguments, types.int64, types.int64), {})
-    word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+    """The two addresses of `_task_of`."""
+    _call_of(typingctx, part, arguments)
 
-    def emit(context, builder, _, values):
-        compiled = part.dispatcher.overloads[signature.args]
-        context.add_linking_libs([compiled.library])
-        kind = context.get_value_type(arguments)
-        with builder.goto_entry_block():
-            place = builder.alloca(kind)
-        builder.store(_unowned(context, builder, arguments, values[1]), place)
-        name = builder.module.get_unique_name("task")
-        task = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer, word, word]), name)
-        task.linkage = "internal"
-        inner = ir.IRBuilder(task.append_basic_block())
-        given = [inner.load(inner.bitcast(task.args[0], kind.as_pointer())), *task.args[1:]]
-        function = context.declare_function(builder.module, compiled.fndesc)
-        context.call_conv.call_function(inner, function, signature.return_type, signature.args, given)
-        inner.ret_void()
-        addresses = [builder.ptrtoint(task, word), builder.ptrtoint(place, word)]
-        return context.make_tuple(builder, types.UniTuple(types.int64, 2), addresses)
+    def emit(context, builder, signature, values):
+        addresses = _task_of(context, builder, part, arguments, values[1])
+        return context.make_tuple(builder, signature.return_type, addresses)
 
     return types.UniTuple(types.int64, 2)(part, arguments), emit
 
@@ -278,6 +293,9 @@ def _allow(team, thread, but):
     _system_call(SET_AFFINITY, thread, 128, _allowed(team, but), 0, 0, 0)
 
 
+LEAD_TYPES = *[types.int64] * 5, types.Array(types.int64, 1, "C")
+
+
 @cached_njit(nogil=True)
 def _lead(task, arguments, tasks, threads, least, team):
     """The caller's part of a job."""
@@ -293,6 +311,14 @@ def _lead(task, arguments, tasks, threads, least, team):
     fetch_add(team, DONE, mine)
     _await(tasks, team)
     compare_and_swap(team, BUSY, 1, 0)
+
+
+@functools.cache
+def _address_of_lead():
+    """Where the machine code of `_lead` stands in this process."""
+    _lead.compile(LEAD_TYPES)
+    compiled = _lead.overloads[LEAD_TYPES]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
 @inner_njit()
@@ -385,25 +411,45 @@ def share(part, arguments, tasks, threads, least, team):
 
 
 @overload(share, jit_options=INNER)
-def _share(part, arguments, tasks, threads, least, team):
-    if isinstance(team, types.BaseNamedTuple):
+def _share_on_layer(part, arguments, tasks, threads, least, team):
+    if not isinstance(team, types.BaseNamedTuple):
+        return None
 
-        def on_layer(part, arguments, tasks, threads, least, team):
-            task, place = _as_numbers(part, arguments)
-            if threads < 2 or tasks < 2 or not compare_and_swap(team.words, BUSY, 0, 1):
-                for number in range(tasks):
-                    _run(task, place, number, 0)
-            else:
-                _on_layer(task, place, tasks, threads, team.words)
-                compare_and_swap(team.words, BUSY, 1, 0)
-
-        return on_layer
-
-    def by_team(part, arguments, tasks, threads, least, team):
+    def on_layer(part, arguments, tasks, threads, least, team):
         task, place = _as_numbers(part, arguments)
-        _lead(task, place, tasks, threads, least, team)
+        if threads < 2 or tasks < 2 or not compare_and_swap(team.words, BUSY, 0, 1):
+            for number in range(tasks):
+                _run(task, place, number, 0)
+        else:
+            _on_layer(task, place, tasks, threads, team.words)
+            compare_and_swap(team.words, BUSY, 1, 0)
 
-    return by_team
+    return on_layer
+
+
+def _share_by_team(part, arguments, tasks, threads, least, team):
+    """A call of `_lead` by its address: linked into each kernel, it would be compiled with each."""
+    if not isinstance(team, types.Array):
+        return None
+    _call_of(cpu_target.typing_context, part, arguments)
+
+    def emit(context, builder, signature, values):
+        word = ir.IntType(64)
+        task, place = _task_of(context, builder, part, arguments, values[1])
+        data = context.make_array(team)(context, builder, values[5]).data
+        kind = context.call_conv.get_function_type(types.none, LEAD_TYPES)
+        lead = builder.inttoptr(builder.load(builder.gep(data, [word(LEAD)])), kind.as_pointer())
+        numbers = [context.cast(builder, values[k], signature.args[k], types.int64) for k in (2, 3, 4)]
+        given = [task, place, *numbers, _unowned(context, builder, team, values[5])]
+        no_result, no_error = (cgutils.alloca_once(builder, one.pointee) for one in kind.args[:2])
+        flat = context.get_arg_packer(LEAD_TYPES).as_arguments(builder, given)
+        builder.call(lead, [no_result, no_error, *flat])
+        return context.get_dummy_value()
+
+    return types.none(part, arguments, tasks, threads, least, team), emit
+
+
+emitted(share, _share_by_team, (types.Dispatcher, types.BaseTuple, *[types.Integer] * 3, types.Array))
 
 
 # ---- the team of this process ------------------------------------------------------------------------------
@@ -437,7 +483,10 @@ def members():
     which the caller keeps until the helper is done. Then the caller works alone.
     """
     team = _memory if _ready else _start()
-    return _busy if is_tracing() and team is not _layer else team
+    if is_tracing() and team is not _layer:
+        _busy[LEAD] = _address_of_lead()
+        return _busy
+    return team
 
 
 def why_not():
@@ -456,6 +505,7 @@ def new_memory(threads):
     """The memory of a team of that many threads, the caller among them, before any of them has started."""
     memory = np.zeros(PLACES + PLACE * threads + LINE, np.int64)
     memory[PRICE] = 20_000  # until it is measured
+    memory[LEAD] = _address_of_lead()
     for processor in filter(range(PROCESSORS).__contains__, os.sched_getaffinity(0)):
         memory.view(np.uint64)[ALLOWED + processor // 64] |= np.uint64(1 << processor % 64)
     return memory
