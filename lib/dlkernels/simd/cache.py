@@ -4,11 +4,14 @@
 change one of the others, and numba would go on using the old machine code without a word.
 """
 
+import contextlib
 import functools
+import gc
 import hashlib
 from pathlib import Path
 
 from numba import njit
+from numba.core.compiler import Compiler
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -21,18 +24,45 @@ def library_stamp():
     return hashlib.sha256(text).hexdigest()
 
 
-def cached_njit(**options):
+@contextlib.contextmanager
+def _nothing_collected():
+    """Without Python's search for garbage: a compiler makes millions of objects that live until it is done, and to look
+    at all of them again and again takes a good part of its time."""
+    if not gc.isenabled():  # or it compiles what a function calls
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+class _Kernel(Compiler):
+    def compile_extra(self, function):
+        with _nothing_collected():
+            return super().compile_extra(function)
+
+
+def cached_njit(holds=None, **options):
     """``@cached_njit()``: as ``@njit(cache=True)``, with a cache that notices changes in all files of the library.
+
+    holds: for a function made by another one, what it was made with, in words. numba would tell such functions apart by
+    what they hold, and compiled functions among that are others in each process.
 
     Where numba cannot be told to (its cache has no public interface for this), the function is compiled anew in each
     process: slow, but right.
     """
+
+    options = {"no_cfunc_wrapper": True, "pipeline_class": _Kernel} | options
 
     def decorate(function):
         kernel = njit(cache=True, **options)(function)
         try:
             file = kernel._cache._cache_file
             file._source_stamp = f"{file._source_stamp} {library_stamp()}"
+            if holds is not None and kernel._cache._index_key:
+                kernel._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple(), holds)
         except AttributeError:
             kernel = njit(**options)(function)
         return kernel
