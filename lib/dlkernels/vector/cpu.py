@@ -24,6 +24,7 @@ from numba import get_num_threads, njit, prange
 from .. import simd, team
 from ..implementations import call, implementation
 from ..simd.cache import cached_njit
+from ..simd.inner import inner_njit
 from ..team import share
 from . import fast, scalar
 from .flat import flat
@@ -273,15 +274,20 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
+def _name_of(function):
+    """A function of one element, in words; that for the other dtype has arguments of other types."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
 @functools.cache
 def bound(loop, function):
     """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for 5 us."""
 
-    @njit(error_model="numpy")
+    @cached_njit(holds=f"{loop.__name__} {_name_of(function)}", error_model="numpy")
     def one_array(x, parameter, out):
         loop(function, x, parameter, out)
 
-    @njit(error_model="numpy")
+    @cached_njit(holds=f"{loop.__name__} {_name_of(function)}", error_model="numpy")
     def two_arrays(x, other, parameter, out):
         loop(function, x, other, parameter, out)
 
@@ -296,13 +302,13 @@ def bound(loop, function):
 def map_by_team(function):
     """As `map_parallel`, for one function."""
 
-    @njit(error_model="numpy")
+    @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         x, parameter, out, chunk = arguments
         here = slice(task * chunk, (task + 1) * chunk)
         map_compiled(function, x[here], parameter, out[here])
 
-    @njit
+    @cached_njit(holds=_name_of(function))
     def loop(x, parameter, out, chunk, threads, team):
         share(part, (x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
@@ -313,13 +319,13 @@ def map_by_team(function):
 def map_backward_by_team(function):
     """As `map_backward_parallel`, for one function."""
 
-    @njit(error_model="numpy")
+    @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         grad, x, parameter, out, chunk = arguments
         here = slice(task * chunk, (task + 1) * chunk)
         map_backward_compiled(function, grad[here], x[here], parameter, out[here])
 
-    @njit
+    @cached_njit(holds=_name_of(function))
     def loop(grad, x, parameter, out, chunk, threads, team):
         share(part, (grad, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
@@ -433,13 +439,13 @@ def bias_map_parallel(function, x, bias, parameter, out):
 def bias_map_by_team(function):
     """As `bias_map_parallel`, for one function."""
 
-    @njit(error_model="numpy")
+    @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         x, bias, parameter, out, rows = arguments
         here = slice(task * rows, (task + 1) * rows)
         bias_map_compiled(function, x[here], bias, parameter, out[here])
 
-    @njit
+    @cached_njit(holds=_name_of(function))
     def loop(x, bias, parameter, out, rows, threads, team):
         share(part, (x, bias, parameter, out, rows), (out.shape[0] + rows - 1) // rows, threads, out.size // 16, team)
 
