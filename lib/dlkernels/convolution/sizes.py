@@ -58,11 +58,14 @@ def _sizes(lines, threads, team):
             result[line_index, 0] = max(result[line_index, 0], partial[task, 0])
             result[line_index, 1] += partial[task, 1]
             task += 1
-        result[line_index, 1] /= lines[line_index].size
+        result[line_index, 1] /= max(lines[line_index].size, 1)
     return result
 
 
 def sizes(*arrays):
     """The `Sizes` of each of some contiguous arrays of one dtype that are not empty."""
     lines = tuple(array.reshape(-1) for array in arrays)
-    return [Sizes(*pair) for pair in _sizes(lines, team.size(), team.members()).tolist()]
+    if len(lines) == 1:  # compiled for two, and not for one as well
+        lines = lines[0], lines[0][:0]
+    found = _sizes(lines, team.size(), team.members()).tolist()
+    return [Sizes(*pair) for pair in found[: len(arrays)]]

@@ -234,7 +234,7 @@ def block_length(length, usual, spare, multiple):
     return -(-length // (count * multiple)) * multiple
 
 
-@inlined
+@inner_njit()
 def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b, packed."""
     pitch = DEPTH + SPARE if m > HEIGHT else 0
@@ -302,7 +302,7 @@ def multiply_columns(a, b, b_at, b_step, c, m, k, vectors_are_two):
             tile_store(c.data, c_at, c.row, one)
 
 
-@inlined
+@inner_njit()
 def multiply_small(a, b, c, m, n, k):
     """c = a b without packing, for b with rows that are contiguous, m >= SMALL_ROWS and n >= one vector."""
     size = lanes(c.data)
@@ -315,7 +315,7 @@ def multiply_small(a, b, c, m, n, k):
         left += 2 * size if two else size
 
 
-@inlined
+@inner_njit()
 def multiply(a, b, c, m, n, k, work, packed_a, packed_b):
     """c = a b by one thread, whatever the sizes."""
     small = m * n * k <= SMALL
