@@ -1,5 +1,6 @@
 """Functions that kernels are made of: compiled once, right in every way in which they are called."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
+from numba.core.errors import TypingError
 
+from dlkernels.simd.cache import cached_njit
 from dlkernels.simd.inner import inner_njit
 
 pytestmark = pytest.mark.quick
@@ -139,3 +142,56 @@ def test_from_the_disk(tmp_path):
     for hits in (0, 1):
         said = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True)
         assert said.stdout.strip() == f"0.0 3.0 4.0 beyond two {hits}", said.stderr
+
+
+MADE = """
+from numba import njit
+from dlkernels.simd.cache import cached_njit
+
+def map_of(name, function):
+    @cached_njit(holds=name)
+    def run(x):
+        return function(x)
+
+    return run
+
+@njit
+def twice(x):
+    return 2 * x
+
+@njit
+def square(x):
+    return x * x
+"""
+
+
+def test_made_functions_are_read_from_the_disk(tmp_path):
+    """Each for what it holds, though it holds a compiled function, which is another one in each process."""
+    (tmp_path / "made.py").write_text(MADE)
+    ask = (
+        "from made import map_of, square, twice\n"
+        "runs = map_of('twice', twice), map_of('square', square)\n"
+        "print([run(x) for run in runs for x in (3, 1.5)], [sum(run.stats.cache_hits.values()) for run in runs])"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
+    for hits in (0, 2):
+        said = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True)
+        assert said.stdout.strip() == f"[6, 3.0, 9, 2.25] [{hits}, {hits}]", said.stderr
+
+
+def test_garbage_is_collected_again():
+    """Compiling stops the search for garbage, and lets it go on where it went on before, also after an error."""
+
+    @cached_njit()
+    def wrong(x):
+        return x + undefined_anywhere  # noqa: F821
+
+    for enabled in (True, False):
+        (gc.enable if enabled else gc.disable)()
+        try:
+            with pytest.raises(TypingError):
+                wrong(enabled + 0.5)
+            assert gc.isenabled() is enabled
+        finally:
+            gc.enable()

@@ -31,7 +31,7 @@ memory.py       loads and stores                       line.py    memory without
 exponential.py  our own exp, for a vector              pack.py    blocks copied to where kernels read them best
 tile.py         the register tile                      atomic.py  read, change, write back in one step
 inner.py        functions compiled in their callers    cache.py   compiled code on disk
-kept.py         answers kept on disk for this machine
+emitted.py      instructions in the place of a call    kept.py    answers kept on disk for this machine
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
