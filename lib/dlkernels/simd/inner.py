@@ -29,10 +29,6 @@ if _known:
     class _Library(JITCodeLibrary):
         """Code that is kept as LLVM's instructions: to be linked into others, never run from here."""
 
-        def _optimize_functions(self, module):
-            """Not one by one: the kernel is optimised as a whole."""
-            module.data_layout = self._codegen._data_layout
-
         def finalize(self):
             self._raise_if_finalized()
             for library in dict.fromkeys(self._linking_libraries):
