@@ -274,20 +274,27 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
-def _name_of(function):
-    """A function of one element, in words; that for the other dtype has arguments of other types."""
-    return f"{function.__module__}.{function.__qualname__}"
+def _compiled_with(function, loop, **options):
+    """The decorator of a loop with a function of one element inside; it is kept on disk if that calls no other one.
+
+    (numba keeps no loop whose function calls two: their addresses stand in it. The function for the other dtype has
+    the same name, and arguments of other types.)
+    """
+    body = function.py_func
+    if any(hasattr(body.__globals__.get(name), "py_func") for name in body.__code__.co_names):
+        return njit(**options)
+    return cached_njit(holds=f"{loop}: {body.__module__}.{body.__qualname__}", **options)
 
 
 @functools.cache
 def bound(loop, function):
     """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for 5 us."""
 
-    @cached_njit(holds=f"{loop.__name__} {_name_of(function)}", error_model="numpy")
+    @_compiled_with(function, loop.__name__, error_model="numpy")
     def one_array(x, parameter, out):
         loop(function, x, parameter, out)
 
-    @cached_njit(holds=f"{loop.__name__} {_name_of(function)}", error_model="numpy")
+    @_compiled_with(function, loop.__name__, error_model="numpy")
     def two_arrays(x, other, parameter, out):
         loop(function, x, other, parameter, out)
 
@@ -308,7 +315,7 @@ def map_by_team(function):
         here = slice(task * chunk, (task + 1) * chunk)
         map_compiled(function, x[here], parameter, out[here])
 
-    @cached_njit(holds=_name_of(function))
+    @_compiled_with(function, "by team")
     def loop(x, parameter, out, chunk, threads, team):
         share(part, (x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
@@ -325,7 +332,7 @@ def map_backward_by_team(function):
         here = slice(task * chunk, (task + 1) * chunk)
         map_backward_compiled(function, grad[here], x[here], parameter, out[here])
 
-    @cached_njit(holds=_name_of(function))
+    @_compiled_with(function, "by team")
     def loop(grad, x, parameter, out, chunk, threads, team):
         share(part, (grad, x, parameter, out, chunk), (out.size + chunk - 1) // chunk, threads, out.size // 16, team)
 
@@ -445,7 +452,7 @@ def bias_map_by_team(function):
         here = slice(task * rows, (task + 1) * rows)
         bias_map_compiled(function, x[here], bias, parameter, out[here])
 
-    @cached_njit(holds=_name_of(function))
+    @_compiled_with(function, "by team")
     def loop(x, bias, parameter, out, rows, threads, team):
         share(part, (x, bias, parameter, out, rows), (out.shape[0] + rows - 1) // rows, threads, out.size // 16, team)
 
