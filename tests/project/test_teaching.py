@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 

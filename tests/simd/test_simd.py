@@ -249,7 +249,7 @@ def test_the_stores_really_go_past_the_cache(dtype, instruction):
 
 @pytest.mark.skipif(not X86, reason="names of x86 instructions")
 def test_multiply_add_and_prefetch_are_single_instructions():
-    every_operation(*np.ones((3, 16), "float32"), np.ones((11, 16), "float32"))
+    every_operation(*np.ones((3, 16), "float32"), np.ones((12, 16), "float32"))
     assembly = _assembly(every_operation)
     assert "prefetcht0" in assembly
     if simd.instruction_set() in ("AVX2", "AVX-512"):
