@@ -63,6 +63,9 @@ def cached_njit(holds=None, **options):
             file._source_stamp = f"{file._source_stamp} {library_stamp()}"
             if holds is not None and kernel._cache._index_key:
                 kernel._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple(), holds)
+                can, implementation = kernel._cache._impl.check_cachable, kernel._cache._impl
+                # What the held function calls may stand in it as an address: numba keeps none such, and would warn.
+                implementation.check_cachable = lambda done: not done.library.has_dynamic_globals and can(done)
         except AttributeError:
             kernel = njit(**options)(function)
         return kernel

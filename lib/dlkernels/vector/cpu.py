@@ -275,13 +275,12 @@ def map_backward_parallel(function, grad, x, parameter, out):
 
 
 def _compiled_with(function, loop, **options):
-    """The decorator of a loop with a function of one element inside; it is kept on disk if that calls no other one.
+    """The decorator of a loop with a function of one element inside: with one of the library it is kept on disk, if it can.
 
-    (numba keeps no loop whose function calls two: their addresses stand in it. The function for the other dtype has
-    the same name, and arguments of other types.)
+    (The function for the other dtype has the same name, and arguments of other types.)
     """
     body = function.py_func
-    if any(hasattr(body.__globals__.get(name), "py_func") for name in body.__code__.co_names):
+    if not body.__module__.startswith("dlkernels."):  # its text may change, and the cache looks at the library's alone
         return njit(**options)
     return cached_njit(holds=f"{loop}: {body.__module__}.{body.__qualname__}", **options)
 
