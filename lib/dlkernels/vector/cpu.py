@@ -275,7 +275,7 @@ def map_backward_parallel(function, grad, x, parameter, out):
 
 
 def _compiled_with(function, loop, **options):
-    """The decorator of a loop with a function of one element inside: with one of the library it is kept on disk, if it can.
+    """The decorator of a loop with a function of one element inside: one of the library is kept on disk where it can.
 
     (The function for the other dtype has the same name, and arguments of other types.)
     """
