@@ -17,9 +17,9 @@ from .vocabulary import NAMED, words
 WHERE = "an answer in this notebook cannot contain"
 BUILTINS = words("""
     range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter sorted
-    reversed sum any all iter next isinstance len round divmod pow print slice object super property staticmethod
-    classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError LookupError
-    RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError OSError
+    reversed sum any all iter next isinstance len round divmod pow ord chr print slice object super property
+    staticmethod classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError
+    LookupError RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError OSError
     AttributeError NameError NotImplemented Ellipsis
 """)
 MODULES = {
@@ -60,7 +60,8 @@ ATTRIBUTES = words("""
     shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
     stop step repeat nonzero squeeze swapaxes searchsorted
     astype fill tolist item reshape ravel flatten transpose round clip
-    split strip startswith endswith lower upper replace args send close throw real imag bit_length is_integer
+    split strip startswith endswith lower upper replace partition rpartition splitlines isdigit find rfind lstrip rstrip
+    removeprefix removesuffix zfill args send close throw real imag bit_length is_integer
     most_common elements total default_factory fromkeys
     write read sync rename names
     __init__

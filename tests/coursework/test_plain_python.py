@@ -85,6 +85,12 @@ ADMITTED = [
         with concurrent.futures.ThreadPoolExecutor() as pool:
             return list(pool.map(math.sqrt, [total])), random.random() < 1, time.monotonic()
     """,
+    """
+    def answer(text):
+        head, _, rest = text.partition("|")
+        lines = rest.removeprefix("x").rstrip().splitlines()
+        return int(head) if head.isdigit() else lines[0].find("y"), str(len(lines)).zfill(3)
+    """,
 ]
 
 REFUSED = {

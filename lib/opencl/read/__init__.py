@@ -11,7 +11,7 @@ and what to write instead.
 
 Differences to a device: whole numbers wrap as most devices do it (C leaves signed overflow open); ``a * b + c`` is
 rounded twice, where a device may round once; a vector is loaded and counted as so many numbers; a sub-group has 32
-work-items; a barrier of one memory is one of both.
+work-items; a barrier of one memory is one of both, but where a kernel uses local memory some barrier has to name it.
 
 Its files, in reading order:
 

@@ -28,8 +28,9 @@ from .types import (
     whole,
 )  # fmt: skip
 
+LOCAL_FENCE = 1
 CONSTANTS = {
-    "CLK_LOCAL_MEM_FENCE": 1, "CLK_GLOBAL_MEM_FENCE": 2, "true": 1, "false": 0,
+    "CLK_LOCAL_MEM_FENCE": LOCAL_FENCE, "CLK_GLOBAL_MEM_FENCE": 2, "true": 1, "false": 0,
     "INT_MAX": (1 << 31) - 1, "INT_MIN": -(1 << 31), "CHAR_BIT": 8,
     "FLT_MAX": 3.4028234663852886e38, "FLT_MIN": 1.1754943508222875e-38, "FLT_EPSILON": 1.1920928955078125e-07,
     "INFINITY": math.inf, "NAN": math.nan, "HUGE_VALF": math.inf,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from pycparser import c_ast
 
+from .builtins import LOCAL_FENCE
 from .expressions import Variable
 from .runtime import NAMESPACE
 from .statements import Statements, assigned
@@ -277,7 +278,17 @@ class Reader(Statements):
         self.put(made, (declaration.coord.line, 0), (declaration.coord.line, 0))
         last = max(n.end_lineno for n in ast.walk(made) if hasattr(n, "end_lineno"))
         made.end_lineno, made.end_col_offset = last, len(self.text.lines[last - 1].encode())
+        if is_kernel:
+            self._local_is_fenced(made)
         return Made(own, kinds, result, made, self.barriers)
+
+    def _local_is_fenced(self, kernel):
+        """Where work-items share local memory, some barrier has to be one of local memory."""
+        shares = any(isinstance(n, ast.Attribute) and n.attr == "shared" for n in ast.walk(kernel))
+        barriers = [*self.barriers, *(pair for made in self.made.values() for pair in made.barriers)]
+        if shares and barriers and not any(flags & LOCAL_FENCE for _, flags in barriers):
+            node, says = barriers[0][0], "the barrier orders global memory alone, and this kernel uses local memory"
+            raise self.error(node, says, "barrier(CLK_LOCAL_MEM_FENCE)")
 
     def _parameter(self, node, kind, is_kernel, moves, arguments):
         own = self.python_name(node.name)

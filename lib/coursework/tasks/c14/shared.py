@@ -88,6 +88,10 @@ def exchanges(n):
     return [of(rank) for rank in range(n)]
 
 
+LONG = 2**40  # numbers up to there are whole in float64, and not in float32
+ROUNDED = "Nearly right: digits were lost. All is float64 here, what is sent as well; a float32 has seven digits."
+
+
 def addends(value, parts):
     """How often each of `parts` is in the sum `value`, or None where no such sum gives it: {0, 1, 2} times, whole numbers."""
     for counts in itertools.product(range(3), repeat=len(parts)):

@@ -34,7 +34,7 @@ def play_bench(bench, kind, compiling, repeats):
         first, fresh = calls[0] == 1, data not in seen
         seen.add(data)
         work = USUAL * (1 if fresh else 0.001 if kind == "cached" else 0.25)
-        if (kind == "wrong" and not first) or (kind == "once" and calls[0] == 4):
+        if (kind == "wrong" and fresh and not first) or (kind == "once" and calls[0] == 4):
             return Result(-1, lambda: None)
         work *= UNEQUAL.get(calls[0], 1) if kind == "uneven" else 1
         work += compiling if first else 0
