@@ -1,5 +1,7 @@
 """Values that are taken from a flag: was it this thread that left them? Locks, slots that are used again, counts set back."""
 
+import numpy as np
+from numba import int32
 from zoo import cages, ints, numbers, zeros
 
 from dlkernels import cuda
@@ -471,3 +473,85 @@ def all_four_halves(x, slot, count, out):
             pass
         cuda.threadfence()
         out[0] = slot[0] + slot[1] + slot[2] + slot[3]
+
+
+# -- a cas that puts back what it compares with reads ----------------------------------------------------------------
+@fine(5, 8, numbers(40), zeros(8), ints(6))
+def blocks_in_a_row_wait_by_cas(x, total, flag):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    if t == 0 and b > 0:
+        while cuda.atomic.cas(flag, b, 1, 1) == 0:
+            pass
+    cuda.threadfence()
+    cuda.syncthreads()
+    total[7 - t] += x[b * 8 + t]
+    cuda.threadfence()
+    cuda.syncthreads()
+    if t == 0:
+        cuda.atomic.exch(flag, b + 1, 1)
+
+
+@bug(RACES, 5, 8, numbers(40), zeros(8), ints(6))
+def blocks_in_a_row_read_before_they_wait(x, total, flag):
+    b, t = cuda.blockIdx.x, cuda.threadIdx.x
+    before = total[7 - t]  # BUG
+    if t == 0 and b > 0:
+        while cuda.atomic.cas(flag, b, 1, 1) == 0:
+            pass
+    cuda.threadfence()
+    cuda.syncthreads()
+    total[7 - t] = before + x[b * 8 + t]  # BUG
+    cuda.threadfence()
+    cuda.syncthreads()
+    if t == 0:
+        cuda.atomic.exch(flag, b + 1, 1)
+
+
+# -- what a loop's end depends on is set for the next turn while others still read it: they go different ways ---------
+@fine(3, 20, numbers(11, 20), zeros(11, 20), ints(1))
+def tickets_in_two_places_by_turns(x, out, ticket):
+    place = cuda.shared.array(2, int32)
+    t, turn = cuda.threadIdx.x, 0
+    while True:
+        if t == 0:
+            place[turn] = cuda.atomic.add(ticket, 0, 1)
+        cuda.syncthreads()
+        row = place[turn]
+        if row >= x.shape[0]:
+            return
+        out[row, t] = x[row, 19 - t]
+        turn ^= 1
+
+
+@bug("race", 3, 20, numbers(11, 20), zeros(11, 20), ints(1))
+def tickets_in_one_place(x, out, ticket):
+    place = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    while True:
+        if t == 0:
+            place[0] = cuda.atomic.add(ticket, 0, 1)  # BUG
+        cuda.syncthreads()
+        row = place[0]  # BUG
+        if row >= x.shape[0]:
+            return
+        out[row, t] = x[row, 19 - t]
+
+
+@bug("race", 1, 33, numbers(33, dtype=np.int32), ints(1))
+def flag_cleared_while_others_read_it(x, out):
+    more = cuda.shared.array(1, int32)
+    t, turns = cuda.threadIdx.x, 0
+    left = x[t]
+    while True:
+        if t == 0:
+            more[0] = 0  # BUG
+        cuda.syncthreads()
+        if left > 0:
+            left -= 1
+            cuda.atomic.max(more, 0, 1)
+        cuda.syncthreads()
+        if more[0] == 0:  # BUG
+            break
+        turns += 1
+    if t == 0:
+        out[0] = turns

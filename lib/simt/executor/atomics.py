@@ -78,6 +78,8 @@ def atomic(memory: Memory, name, array, index, operands, site, visit=0):
     flush = _flushed if array.space == "global" and flushes(name, dtype) else lambda x: x
     new = flush(convert(compute(flush(plain(old)), *map(flush, operands)), dtype))
     array.data[key] = new
+    if name == "cas" and operands[0] == operands[1]:  # it leaves what it finds, whatever that is: it reads
+        name, operands = "add", (0,)
     memory.note_atomic(name, old, new, operands[-1])
     if array.init is not None:
         memory.mark(array, key)

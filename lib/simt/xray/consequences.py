@@ -87,7 +87,8 @@ def _after_parting(trace, cause, f):
     if f.kind == "inactive-lane-read":
         return cause.kind == "barrier-after-exit"
     if f.is_race:
-        between = any(min(f.lines) < line < max(f.lines) for line in cause.lines)
+        # of two turns of a loop: a barrier that stands between the lines is not passed between the accesses
+        between = not f.carried and any(min(f.lines) < line < max(f.lines) for line in cause.lines)
         return (between or f.position >= cause.position) and _apart(trace, cause, f)
     if f.position < cause.position:
         return False

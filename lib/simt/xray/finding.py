@@ -28,7 +28,7 @@ class Finding:
     "block": (x, y, z)}. array, index: the element of the example ("" and () where there is none).
     scope: of a race, "warp", "block" or "grid". count: how often, over the whole launch. therefore: findings that are
     most likely its consequences. position: how many accesses of the run came before. told: of a race, the (line, text,
-    kind, array) of all accesses that it speaks for.
+    kind, array) of all accesses that it speaks for. carried: whether they are of two turns of a loop.
     """
 
     kind: str
@@ -46,6 +46,7 @@ class Finding:
     therefore: tuple = ()
     position: int = field(default=-1, compare=False)  # -1 where that says nothing
     told: frozenset = field(default=frozenset(), compare=False, repr=False)
+    carried: bool = field(default=False, compare=False, repr=False)
 
     @property
     def is_race(self):

@@ -4,6 +4,7 @@ from ..trace import ATOMIC
 from .conflicts import conflicts
 from .cures import overlap, race_cure
 from .finding import Finding
+from .spans import moment, span
 from .words import does, element, thread, who
 
 
@@ -30,6 +31,7 @@ def describe(trace, conflict, cure=None):
     )
     if other := overlap(trace, a, b):
         message += f" `{array}` and `{other}` lie in the same memory."
+    between = span(*(moment(trace, trace.site[row], trace.visit[row]) for row in (a, b)))
     return Finding(
         kind="atomic-against-plain" if ATOMIC in (kind_a, kind_b) else "race",
         message=message,
@@ -44,4 +46,5 @@ def describe(trace, conflict, cure=None):
         scope=conflict.scope,
         count=conflict.count,
         position=max(a, b),
+        carried=between is not None and len(between) == 2,
     )
