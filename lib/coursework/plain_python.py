@@ -19,8 +19,8 @@ BUILTINS = words("""
     range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter sorted
     reversed sum any all iter next isinstance len round divmod pow ord chr print slice object super property
     staticmethod classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError
-    LookupError RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError OSError
-    AttributeError NameError NotImplemented Ellipsis
+    LookupError RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError
+    OSError AttributeError NameError NotImplemented Ellipsis
 """)
 MODULES = {
     "threading": words(

@@ -39,7 +39,10 @@ def judge_moments(arguments, result):
             cause = "A part may be empty, and all parts may be: do not divide by a count that can be 0."
             return Slip("empty", expected, cause)
         if abs(m - mean) <= 1e-6 * scale:
-            cause = "Nearly right: digits were lost. A float32 has seven of them; Python's own numbers, and float64, have sixteen."
+            cause = (
+                "Nearly right: digits were lost. A float32 has seven of them; Python's own numbers, and float64, have "
+                "sixteen."
+            )
             return Slip("rounded", expected, cause)
         return Slip("mean", expected, "The mean of all is the sum of count * mean, divided by the sum of the counts.")
     if abs(s - squares) <= 1e-6 * max(squares, 1e-12):
