@@ -4,7 +4,8 @@
     step = load("run.safetensors", model=model, optimizer=optimizer, loader=loader, generator=generator)["step"]
 
 The file is in the safetensors format: a header of JSON, then the bytes of the arrays. Reading it runs no code, as a
-pickle would. Arrays of a state are tensors of the file ("model.0.weight"); all else is JSON in its metadata.
+pickle would. Arrays of a state are tensors of the file ("model.0.weight"); all else is JSON in its metadata,
+with a checksum (CRC-32) of both.
 
 `save` writes a file beside the old one, waits until the disk has it (fsync), and gives it the old one's name in one
 step (os.replace). Whatever happens on the way, kill -9 or a full disk, under `path` lies the old checkpoint or the
