@@ -28,6 +28,7 @@ KERNEL_ACCESSES = 6_000_000
 COMPILED_ROUNDS = 100_000_000  # of the loops of one call, or of one iteration of its prange: about a second
 PYTHON_LINES = 2_000_000  # about as long
 PYTHON_SECONDS = 45.0  # of one call that does not count lines; a first call may compile what it calls
+AGAIN = 1.0  # seconds between two interrupts
 LEFT = "left_at_line_"
 
 
@@ -108,14 +109,18 @@ def interrupted(seconds):
     running = here and callable(signal.getsignal(signal.SIGINT))
 
     def interrupt():
-        with lock:
-            if not running:
-                return
-            fired.append(seconds)
-            if hasattr(signal, "pthread_kill"):  # ends a sleep, too
-                signal.pthread_kill(main.ident, signal.SIGINT)
-            else:
-                _thread.interrupt_main()
+        """Again and again: one that comes just before a sleep does not end it, and one that comes while garbage is
+        collected raises nothing."""
+        while True:
+            with lock:
+                if not running:
+                    return
+                fired.append(seconds)
+                if hasattr(signal, "pthread_kill"):  # ends a sleep, too
+                    signal.pthread_kill(main.ident, signal.SIGINT)
+                else:
+                    _thread.interrupt_main()
+            time.sleep(AGAIN)
 
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
@@ -123,11 +128,11 @@ def interrupted(seconds):
     try:
         yield fired
     finally:
+        running = False
         with contextlib.suppress(KeyboardInterrupt):  # one that came as the block was ending
-            with lock:
-                running = False
             timer.cancel()
-            time.sleep(0.01 if fired else 0)
+            with lock:
+                time.sleep(0.01 if fired else 0)
         if replaced:
             signal.signal(signal.SIGINT, handler)
 
