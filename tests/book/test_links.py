@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,10 +19,29 @@ def parsed(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
+class Tags(HTMLParser):
+    """The links of a page, as (tag, attributes), and its anchors. All pages are many: a tree of each would take minutes."""
+
+    LINKS = {"a", "link", "script", "img", "source", "iframe"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag in self.LINKS:
+            self.links.append((tag, attributes))
+        self.anchors.add(attributes.get("id"))
+        if tag == "a":
+            self.anchors.add(attributes.get("name"))
+
+
 @cache
-def anchors(path):
-    soup = parsed(path)
-    return {tag["id"] for tag in soup.find_all(id=True)} | {a["name"] for a in soup.find_all("a", attrs={"name": True})}
+def tags(path):
+    return Tags(path.read_text(encoding="utf-8"))
 
 
 def html_pages(book):
@@ -30,21 +50,21 @@ def html_pages(book):
 
 def broken_links(page):
     """Sentences for the links of one page that lead nowhere."""
-    for tag in parsed(page).find_all(["a", "link", "script", "img", "source", "iframe"]):
-        address = tag.get("href") or tag.get("src")
+    for tag, attributes in tags(page).links:
+        address = attributes.get("href") or attributes.get("src")
         if not address or address.startswith(("data:", "mailto:", "javascript:")):
             continue
         parts = urlsplit(address)
         if parts.scheme or parts.netloc:
-            if tag.name != "a" and "canonical" not in (tag.get("rel") or []):
-                yield f"<{tag.name}> loads from the network: {address}"
-            elif tag.name == "a" and parts.scheme != "https":
+            if tag != "a" and "canonical" not in (attributes.get("rel") or ""):
+                yield f"<{tag}> loads from the network: {address}"
+            elif tag == "a" and parts.scheme != "https":
                 yield f"link is not https: {address}"
             continue
         target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
         if not target.exists():
             yield f"no such file: {address}"
-        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target):
+        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in tags(target).anchors:
             yield f"no such anchor: {address}"
 
 

@@ -21,6 +21,7 @@ def test_conf_names_nothing_of_jupyter_book():
     assert "jupyterbook" not in conf
 
 
+@pytest.mark.rotates
 def test_sphinx_build_writes_every_page(tmp_path):
     """Without running them: what running finds, `make html` finds."""
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "-b", "html"]
