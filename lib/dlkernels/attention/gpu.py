@@ -36,7 +36,7 @@ def on_heads(rung):
     """
 
     @functools.wraps(rung)
-    def whole(mask, shape, g, q, k, v):
+    def wrapper(mask, shape, g, q, k, v):
         out = device_array(shape, f32)
         if out.size == 0:
             return out
@@ -46,7 +46,7 @@ def on_heads(rung):
         rung(line(q), line(k), line(v), terms_of(mask), places, g, line(out))
         return out
 
-    return whole
+    return wrapper
 
 
 def numbers(g):
@@ -80,17 +80,17 @@ TERMS = (terms_kernel, ["void(boolean[::1], float32[::1])"])
 @cuda.jit
 def scores_kernel(q, k, mask, of_q, of_k, of_mask, scores, queries, keys, width, mask_row, mask_column, causal, scale):
     """One thread for each score."""
-    at = cuda.grid(1)
-    if at < scores.size:
-        h, i, j = at // (queries * keys), at // keys % queries, at % keys
+    element = cuda.grid(1)
+    if element < scores.size:
+        h, i, j = element // (queries * keys), element // keys % queries, element % keys
         if causal and j > i:
-            scores[at] = -math.inf
+            scores[element] = -math.inf
         else:
             total = f32(0)
             for c in range(width):
                 total += q[of_q[h] + i * width + c] * k[of_k[h] + j * width + c]
-            place = of_mask[h] + i * mask_row + j * mask_column
-            scores[at] = total * scale + mask[place]
+            mask_place = of_mask[h] + i * mask_row + j * mask_column
+            scores[element] = total * scale + mask[mask_place]
 
 
 @cuda.jit
@@ -119,14 +119,14 @@ def weights_kernel(scores):
 @cuda.jit
 def values_kernel(weights, v, of_v, out, queries, keys, values):
     """One thread for each element of the result."""
-    at = cuda.grid(1)
-    if at < out.size:
-        row, c = at // values, at % values
-        first = of_v[row // queries]
+    element = cuda.grid(1)
+    if element < out.size:
+        row, c = element // values, element % values
+        v_start = of_v[row // queries]
         total = f32(0)
         for j in range(keys):
-            total += weights[row, j] * v[first + j * values + c]
-        out[at] = total
+            total += weights[row, j] * v[v_start + j * values + c]
+        out[element] = total
 
 
 @implementation(
@@ -169,30 +169,30 @@ def online_kernel(
     row = cuda.grid(1)
     if row * values < out.size:
         h, i = row // queries, row % queries
-        first_q, first_mask, to = of_q[h] + i * width, of_mask[h] + i * mask_row, row * values
+        q_start, mask_start, out_start = of_q[h] + i * width, of_mask[h] + i * mask_row, row * values
         top, total = f32(-math.inf), f32(0)
         for c in range(values):
-            out[to + c] = f32(0)
+            out[out_start + c] = f32(0)
         last = min(i + 1, keys) if causal else keys
         for j in range(last):
             score = f32(0)
             for c in range(width):
-                score += q[first_q + c] * k[of_k[h] + j * width + c]
-            score = score * scale + mask[first_mask + j * mask_column]
+                score += q[q_start + c] * k[of_k[h] + j * width + c]
+            score = score * scale + mask[mask_start + j * mask_column]
             if score != -math.inf:
                 if score > top:
                     correction = math.exp(top - score)
                     total *= correction
                     for c in range(values):
-                        out[to + c] *= correction
+                        out[out_start + c] *= correction
                     top = score
                 weight = math.exp(score - top)
                 total += weight
                 for c in range(values):
-                    out[to + c] += weight * v[of_v[h] + j * values + c]
+                    out[out_start + c] += weight * v[of_v[h] + j * values + c]
         if total != 0:
             for c in range(values):
-                out[to + c] /= total
+                out[out_start + c] /= total
 
 
 @implementation(
@@ -221,7 +221,7 @@ def tiles_kernel(rows, columns, barrier=True):
 
     barrier: False leaves out the one at the end of the loop over tiles: wrong.
     """
-    queries_here, padded = SIDE * rows, SIDE * columns + 1
+    tile_rows, padded = SIDE * rows, SIDE * columns + 1
 
     @cuda.jit
     def kernel(
@@ -243,29 +243,29 @@ def tiles_kernel(rows, columns, barrier=True):
         causal,
         scale,
     ):
-        mine = cuda.shared.array(
-            (queries_here, padded), f32
+        q_tile = cuda.shared.array(
+            (tile_rows, padded), f32
         )  # queries; a column more, so that rows begin in other banks
         tile = cuda.shared.array((KEYS, padded), f32)  # keys, then their values
-        weights = cuda.shared.array((queries_here, ROOM), f32)
+        weights = cuda.shared.array((tile_rows, ROOM), f32)
         scores = cuda.local.array((rows, 2), f32)
         top, total = cuda.local.array(rows, f32), cuda.local.array(rows, f32)
         sums = cuda.local.array((rows, columns), f32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y
         t = y * SIDE + x
-        tiles = (queries + queries_here - 1) // queries_here
+        tiles = (queries + tile_rows - 1) // tile_rows
         h, first = (
             cuda.blockIdx.x // tiles,
-            (tiles - 1 - cuda.blockIdx.x % tiles) * queries_here,
+            (tiles - 1 - cuda.blockIdx.x % tiles) * tile_rows,
         )  # the longest rows first
-        here = min(queries_here, queries - first)
-        for e in range(t, here * width, SIDE * SIDE):
-            mine[e // width, e % width] = q[of_q[h] + first * width + e]
+        block_rows = min(tile_rows, queries - first)
+        for e in range(t, block_rows * width, SIDE * SIDE):
+            q_tile[e // width, e % width] = q[of_q[h] + first * width + e]
         for r in range(rows):
             top[r], total[r] = f32(-math.inf), f32(0)
             for c in range(columns):
                 sums[r, c] = f32(0)
-        last = min(keys, first + here) if causal else keys
+        last = min(keys, first + block_rows) if causal else keys
         for begin in range(0, last, KEYS):
             count = min(KEYS, last - begin)
             for e in range(t, count * width, SIDE * SIDE):
@@ -277,9 +277,9 @@ def tiles_kernel(rows, columns, barrier=True):
             low, high = min(x, count - 1), min(x + SIDE, count - 1)
             for c in range(width):
                 for r in range(rows):
-                    one = mine[min(y + SIDE * r, here - 1), c]
-                    scores[r, 0] += one * tile[low, c]
-                    scores[r, 1] += one * tile[high, c]
+                    q_value = q_tile[min(y + SIDE * r, block_rows - 1), c]
+                    scores[r, 0] += q_value * tile[low, c]
+                    scores[r, 1] += q_value * tile[high, c]
             for r in range(rows):
                 i = min(first + y + SIDE * r, queries - 1)
                 largest = top[r]
@@ -295,12 +295,12 @@ def tiles_kernel(rows, columns, barrier=True):
                 shift = f32(0) if largest == -math.inf else largest
                 correction = math.exp(top[r] - shift)
                 top[r] = largest
-                both = f32(0)
+                thread_sum = f32(0)
                 for s in range(2):
                     weight = math.exp(scores[r, s] - shift)
                     weights[y + SIDE * r, x + SIDE * s] = weight
-                    both += weight
-                total[r] = total[r] * correction + half_warp_sum(both)
+                    thread_sum += weight
+                total[r] = total[r] * correction + half_warp_sum(thread_sum)
                 for c in range(columns):
                     sums[r, c] *= correction
             cuda.syncthreads()  # weights are there; nobody reads the keys any more
@@ -317,7 +317,7 @@ def tiles_kernel(rows, columns, barrier=True):
                 cuda.syncthreads()  # nobody reads weights and values any more
         for r in range(rows):
             i = y + SIDE * r
-            if i < here:
+            if i < block_rows:
                 factor = f32(0) if total[r] == 0 else f32(1) / total[r]
                 for c in range(columns):
                     if x + SIDE * c < values:
