@@ -17,19 +17,19 @@ from .gpu_rows import f32
 
 
 @cuda.jit(device=True)
-def score_of(q, at, k, place, width, scale, mask, mask_at):
+def score_of(q, q_start, k, k_start, width, scale, mask, mask_place):
     """The score of a query that begins at one place and a key at another."""
     total = f32(0)
     for c in range(width):
-        total += q[at + c] * k[place + c]
-    return total * scale + mask[mask_at]
+        total += q[q_start + c] * k[k_start + c]
+    return total * scale + mask[mask_place]
 
 
 @cuda.jit(device=True)
-def dot(one, at, other, to, n):
+def dot(a, a_start, b, b_start, n):
     total = f32(0)
     for c in range(n):
-        total += one[at + c] * other[to + c]
+        total += a[a_start + c] * b[b_start + c]
     return total
 
 
@@ -38,11 +38,11 @@ def queries_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, al
     row = cuda.grid(1)
     if row < logs.size:
         h, i = row // queries, row % queries
-        at, mask_at, to = of_q[h] + i * width, of_mask[h] + i * mask_row, row * width
+        q_start, mask_start, part_start = of_q[h] + i * width, of_mask[h] + i * mask_row, row * width
         last = min(i + 1, keys) if causal else keys
         top, total = f32(-math.inf), f32(0)
         for j in range(last):
-            score = score_of(q, at, k, of_k[h] + j * width, width, scale, mask, mask_at + j * mask_column)
+            score = score_of(q, q_start, k, of_k[h] + j * width, width, scale, mask, mask_start + j * mask_column)
             if score > top:
                 total *= math.exp(top - score)
                 top = score
@@ -55,14 +55,14 @@ def queries_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, al
         logs[row] = logarithm
         along[row] = inner
         for c in range(width):
-            part[to + c] = f32(0)
+            part[part_start + c] = f32(0)
         for j in range(last):
-            place = of_k[h] + j * width
-            score = score_of(q, at, k, place, width, scale, mask, mask_at + j * mask_column)
+            k_start = of_k[h] + j * width
+            score = score_of(q, q_start, k, k_start, width, scale, mask, mask_start + j * mask_column)
             arrived = dot(grad, row * values, v, of_v[h] + j * values, values)
             slope = scale * math.exp(score - logarithm) * (arrived - inner)
             for c in range(width):
-                part[to + c] += slope * k[place + c]
+                part[part_start + c] += slope * k[k_start + c]
 
 
 @cuda.jit
@@ -70,18 +70,18 @@ def keys_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, logs, along, par
     row = cuda.grid(1)
     if row < of_k.size * keys:
         h, j = row // keys, row % keys
-        place, values_at, mask_at = of_k[h] + j * width, of_v[h] + j * values, of_mask[h] + j * mask_column
+        k_start, v_start, mask_start = of_k[h] + j * width, of_v[h] + j * values, of_mask[h] + j * mask_column
         for c in range(width):
             part_k[row * width + c] = f32(0)
         for c in range(values):
             part_v[row * values + c] = f32(0)
         for i in range(j if causal else 0, queries):
-            at, line = of_q[h] + i * width, h * queries + i
-            score = score_of(q, at, k, place, width, scale, mask, mask_at + i * mask_row)
+            q_start, line = of_q[h] + i * width, h * queries + i
+            score = score_of(q, q_start, k, k_start, width, scale, mask, mask_start + i * mask_row)
             weight = math.exp(score - logs[line])
-            slope = scale * weight * (dot(grad, line * values, v, values_at, values) - along[line])
+            slope = scale * weight * (dot(grad, line * values, v, v_start, values) - along[line])
             for c in range(width):
-                part_k[row * width + c] += slope * q[at + c]
+                part_k[row * width + c] += slope * q[q_start + c]
             for c in range(values):
                 part_v[row * values + c] += weight * grad[line * values + c]
 
