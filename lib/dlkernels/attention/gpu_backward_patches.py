@@ -50,9 +50,9 @@ WIDEST = KEYS * SHAPES[-1][1]
 
 
 @cuda.jit(device=True)
-def score_at(product, scale, mask, place, seen):
+def score_at(product, scale, mask, mask_place, seen):
     """The score of a query and a key; -inf where the one does not look at the other."""
-    return product * scale + mask[place] if seen else f32(-math.inf)
+    return product * scale + mask[mask_place] if seen else f32(-math.inf)
 
 
 @functools.cache
@@ -73,17 +73,17 @@ def two_products_of(rows, fours):
         count,
         tile,
         t,
-        ones,
-        others,
+        left_products,
+        right_products,
     ):
         x, y, columns = u32(t % u32(ACROSS)), u32(t // u32(ACROSS)), u32(KEYS * fours)
         load_rows(left, left_start, count, left_width, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the tile is there; the first time, the block's rows are, too
-        product(left_tile, tile, y, x, left_width, ones)
+        product(left_tile, tile, y, x, left_width, left_products)
         cuda.syncthreads()  # nobody reads the first one any more
         load_rows(right, right_start, count, right_width, u32(KEYS), tile, columns, u32(THREADS), t)
         cuda.syncthreads()  # the other one is there
-        product(right_tile, tile, y, x, right_width, others)
+        product(right_tile, tile, y, x, right_width, right_products)
 
     return multiply
 
@@ -119,7 +119,7 @@ def clear_of(rows, fours):
 @functools.cache
 def queries_kernel(rows, fours):
     """The kernel of blocks of 16 x `rows` queries, for widths of up to 32 x `fours`: part = the gradient of q, by heads."""
-    rows_here, columns, mine_of_them = DOWN * rows, KEYS * fours, 4 * fours
+    tile_rows, columns, thread_columns = DOWN * rows, KEYS * fours, 4 * fours
     padded = columns + 4  # 8 rows begin in 8 groups of 4 banks
     two_products, add, store = two_products_of(rows, fours), result_of(rows, fours), store_of(rows, fours)
     clear = clear_of(rows, fours)
@@ -129,27 +129,27 @@ def queries_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        q_tile = cuda.shared.array((rows_here, padded), f32)
-        grad_tile = cuda.shared.array((rows_here, padded), f32)
+        q_tile = cuda.shared.array((tile_rows, padded), f32)
+        grad_tile = cuda.shared.array((tile_rows, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # values, then their keys
-        slopes = cuda.shared.array((rows_here, PITCH), f32)
+        slopes = cuda.shared.array((tile_rows, PITCH), f32)
         arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
-        sums = cuda.local.array((rows, mine_of_them), f32)
+        sums = cuda.local.array((rows, thread_columns), f32)
         top, total, inner = cuda.local.array(rows, f32), cuda.local.array(rows, f32), cuda.local.array(rows, f32)
         t, threads = u32(cuda.threadIdx.x), u32(THREADS)
         x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
-        tiles, block = u32((queries + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
-        h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(rows_here))  # long rows first
-        block_rows, line = min(u32(rows_here), u32(queries - first)), u32(h * queries + first)
-        at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
-        load_rows(q, u32(of_q[h] + first * width), block_rows, width, u32(rows_here), q_tile, u32(columns), threads, t)
-        load_rows(grad, u32(line * values), block_rows, values, u32(rows_here), grad_tile, u32(columns), threads, t)
+        tiles, block = u32((queries + u32(tile_rows - 1)) // u32(tile_rows)), u32(cuda.blockIdx.x)
+        h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(tile_rows))  # long rows first
+        block_rows, line = min(u32(tile_rows), u32(queries - first)), u32(h * queries + first)
+        k_head, v_head, mask_head = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
+        load_rows(q, u32(of_q[h] + first * width), block_rows, width, u32(tile_rows), q_tile, u32(columns), threads, t)
+        load_rows(grad, u32(line * values), block_rows, values, u32(tile_rows), grad_tile, u32(columns), threads, t)
         clear(sums)
         for r in range(rows):
             top[r], total[r], inner[r] = f32(-math.inf), f32(0), f32(0)
         last = min(keys, u32(first + block_rows)) if causal else keys
         for begin in range(u32(0), last, u32(KEYS)):
-            v_start, k_start = u32(at_v + begin * values), u32(at_k + begin * width)
+            v_start, k_start = u32(v_head + begin * values), u32(k_head + begin * width)
             two_products(
                 v, v_start, values, grad_tile, k, k_start, width, q_tile, u32(last - begin), tile, t, arrived, scores
             )
@@ -159,20 +159,20 @@ def queries_kernel(rows, fours):
                 for s in range(4):
                     j = u32(begin + x + u32(ACROSS * s))
                     seen = j < last and (not causal or j <= i)
-                    place = u32(at_mask + i * mask_row + j * mask_column)
-                    scores[r, s] = score_at(scores[r, s], scale, mask, place, seen)
+                    mask_place = u32(mask_head + i * mask_row + j * mask_column)
+                    scores[r, s] = score_at(scores[r, s], scale, mask, mask_place, seen)
                     largest = max(largest, scores[r, s])
                 largest = eight_max(largest)
                 shift = f32(0) if largest == -math.inf else largest
                 correction = math.exp(top[r] - shift)
                 top[r] = largest
-                mine_of_sum, mine_of_inner = f32(0), f32(0)
+                thread_sum, thread_inner = f32(0), f32(0)
                 for s in range(4):
                     weight = math.exp(scores[r, s] - shift)
-                    mine_of_sum += weight
-                    mine_of_inner += weight * arrived[r, s]
-                total[r] = total[r] * correction + eight_sum(mine_of_sum)
-                inner[r] = inner[r] * correction + eight_sum(mine_of_inner)
+                    thread_sum += weight
+                    thread_inner += weight * arrived[r, s]
+                total[r] = total[r] * correction + eight_sum(thread_sum)
+                inner[r] = inner[r] * correction + eight_sum(thread_inner)
             cuda.syncthreads()  # nobody reads the keys any more: the next tile may come
         for r in range(rows):
             i = u32(y + u32(DOWN * r))
@@ -183,7 +183,7 @@ def queries_kernel(rows, fours):
             if x == u32(0) and i < block_rows:
                 tops[u32(line + i)], shares[u32(line + i)], inners[u32(line + i)] = top[r], total[r], inner[r]
         for begin in range(u32(0), last, u32(KEYS)):
-            v_start, k_start = u32(at_v + begin * values), u32(at_k + begin * width)
+            v_start, k_start = u32(v_head + begin * values), u32(k_head + begin * width)
             two_products(
                 v, v_start, values, grad_tile, k, k_start, width, q_tile, u32(last - begin), tile, t, arrived, scores
             )
@@ -192,8 +192,8 @@ def queries_kernel(rows, fours):
                 for s in range(4):
                     j = u32(begin + x + u32(ACROSS * s))
                     seen = j < last and (not causal or j <= i)
-                    place = u32(at_mask + i * mask_row + j * mask_column)
-                    weight = math.exp(score_at(scores[r, s], scale, mask, place, seen) - top[r]) * total[r]
+                    mask_place = u32(mask_head + i * mask_row + j * mask_column)
+                    weight = math.exp(score_at(scores[r, s], scale, mask, mask_place, seen) - top[r]) * total[r]
                     slopes[y + u32(DOWN * r), x + u32(ACROSS * s)] = scale * weight * (arrived[r, s] - inner[r])
             cuda.syncthreads()  # slopes are there
             add(slopes, tile, y, x, min(u32(last - begin), u32(KEYS)), sums)
@@ -206,7 +206,7 @@ def queries_kernel(rows, fours):
 @functools.cache
 def keys_kernel(rows, fours):
     """The kernel of blocks of 16 x `rows` keys: part_k and part_v = the gradients of k and v, by heads."""
-    rows_here, columns, mine_of_them = DOWN * rows, KEYS * fours, 4 * fours
+    tile_rows, columns, thread_columns = DOWN * rows, KEYS * fours, 4 * fours
     padded = columns + 4
     two_products, add, store = two_products_of(rows, fours), result_of(rows, fours), store_of(rows, fours)
     clear = clear_of(rows, fours)
@@ -216,28 +216,28 @@ def keys_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, grad, tops, shares, inners, part_k, part_v,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        k_tile = cuda.shared.array((rows_here, padded), f32)
-        v_tile = cuda.shared.array((rows_here, padded), f32)
+        k_tile = cuda.shared.array((tile_rows, padded), f32)
+        v_tile = cuda.shared.array((tile_rows, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # queries, then what arrived for them, then queries again
-        factors = cuda.shared.array((rows_here, PITCH), f32)  # weights, then slopes
+        factors = cuda.shared.array((tile_rows, PITCH), f32)  # weights, then slopes
         arrived, scores = cuda.local.array((rows, 4), f32), cuda.local.array((rows, 4), f32)
-        sums_k, sums_v = cuda.local.array((rows, mine_of_them), f32), cuda.local.array((rows, mine_of_them), f32)
+        sums_k, sums_v = cuda.local.array((rows, thread_columns), f32), cuda.local.array((rows, thread_columns), f32)
         t, threads = u32(cuda.threadIdx.x), u32(THREADS)
         x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
-        tiles, block = u32((keys + u32(rows_here - 1)) // u32(rows_here)), u32(cuda.blockIdx.x)
-        h, first = u32(block // tiles), u32(block % tiles * u32(rows_here))
-        block_rows, line = min(u32(rows_here), u32(keys - first)), u32(h * keys + first)
-        at_q, at_mask = u32(of_q[h]), u32(of_mask[h])
-        load_rows(k, u32(of_k[h] + first * width), block_rows, width, u32(rows_here), k_tile, u32(columns), threads, t)
+        tiles, block = u32((keys + u32(tile_rows - 1)) // u32(tile_rows)), u32(cuda.blockIdx.x)
+        h, first = u32(block // tiles), u32(block % tiles * u32(tile_rows))
+        block_rows, line = min(u32(tile_rows), u32(keys - first)), u32(h * keys + first)
+        q_head, mask_head = u32(of_q[h]), u32(of_mask[h])
+        load_rows(k, u32(of_k[h] + first * width), block_rows, width, u32(tile_rows), k_tile, u32(columns), threads, t)
         load_rows(
-            v, u32(of_v[h] + first * values), block_rows, values, u32(rows_here), v_tile, u32(columns), threads, t
+            v, u32(of_v[h] + first * values), block_rows, values, u32(tile_rows), v_tile, u32(columns), threads, t
         )
         clear(sums_k)
         clear(sums_v)
         start = first if causal else u32(0)  # queries before it look at none of these keys
         for begin in range(start, queries, u32(KEYS)):
             count, row = u32(queries - begin), u32(h * queries + begin)
-            q_start, grad_start = u32(at_q + begin * width), u32(row * values)
+            q_start, grad_start = u32(q_head + begin * width), u32(row * values)
             two_products(q, q_start, width, k_tile, grad, grad_start, values, v_tile, count, tile, t, scores, arrived)
             for r in range(rows):
                 j = min(u32(first + y + u32(DOWN * r)), u32(keys - u32(1)))
@@ -245,8 +245,8 @@ def keys_kernel(rows, fours):
                     apart = u32(x + u32(ACROSS * s))
                     i, weight, slope = u32(begin + apart), f32(0), f32(0)
                     if i < queries and (not causal or j <= i):
-                        place = u32(at_mask + i * mask_row + j * mask_column)
-                        score = score_at(scores[r, s], scale, mask, place, True)
+                        mask_place = u32(mask_head + i * mask_row + j * mask_column)
+                        score = score_at(scores[r, s], scale, mask, mask_place, True)
                         weight = math.exp(score - tops[u32(row + apart)]) * shares[u32(row + apart)]
                         slope = scale * weight * (arrived[r, s] - inners[u32(row + apart)])
                     factors[y + u32(DOWN * r), apart] = weight
@@ -301,8 +301,8 @@ def attention_backward_register_tiles(mask, shape, g, grad, q, k, v):
     rows = [device_array(g.heads * g.queries, f32) for _ in range(3)]
     lines = [line(x) for x in (q, k, v)]
     places = [sent(x) for x in (g.of_q, g.of_k, g.of_v, g.of_mask)]
-    everything, here = (*lines, terms_of(mask), *places, line(grad), *rows), DOWN * shape_for(g)[0]
-    blocks, known = (g.heads * -(-n // here) for n in (g.queries, g.keys)), counted(g)
+    everything, tile_rows = (*lines, terms_of(mask), *places, line(grad), *rows), DOWN * shape_for(g)[0]
+    blocks, known = (g.heads * -(-n // tile_rows) for n in (g.queries, g.keys)), counted(g)
     launch(queries_kernel(*shape_for(g)), next(blocks), THREADS, *everything, of_queries, *known)
     launch(keys_kernel(*shape_for(g)), next(blocks), THREADS, *everything, of_keys, of_values, *known)
     found = zip(parts, (g.of_q, g.of_k, g.of_v), sizes, (q, k, v), strict=True)

@@ -33,9 +33,9 @@ MOST = 1 << 32  # elements of an array: places are counted in 32 bits
 
 
 @cuda.jit(device=True)
-def load_rows(x, first, rows, width, there, tile, columns, threads, t):
+def load_rows(x, first, rows, width, tile_rows, tile, columns, threads, t):
     """Rows of `columns` numbers into a tile, from element `first` of x on; zeros outside of `rows` and `width`."""
-    for e in range(t, there * (columns // u32(4)), threads):
+    for e in range(t, tile_rows * (columns // u32(4)), threads):
         i, c = u32(e // (columns // u32(4))), u32(e % (columns // u32(4)) * u32(4))
         four = f32(0), f32(0), f32(0), f32(0)
         if i < rows and c < width:
@@ -107,7 +107,7 @@ def result_of(rows, fours):
 @functools.cache
 def patches_kernel(rows, fours):
     """The kernel for 16 x `rows` queries in a block and widths of up to 32 x `fours`."""
-    queries_here, columns, mine_of_them = DOWN * rows, KEYS * fours, 4 * fours
+    tile_rows, columns, thread_columns = DOWN * rows, KEYS * fours, 4 * fours
     padded = columns + 4  # 8 rows begin in 8 groups of 4 banks
     score, add_values = scores_of(rows), result_of(rows, fours)
 
@@ -116,29 +116,27 @@ def patches_kernel(rows, fours):
         q, k, v, mask, of_q, of_k, of_v, of_mask, out,
         queries, keys, width, values, mask_row, mask_column, causal, scale,
     ):  # fmt: skip
-        q_tile = cuda.shared.array((queries_here, padded), f32)
+        q_tile = cuda.shared.array((tile_rows, padded), f32)
         tile = cuda.shared.array((KEYS, padded), f32)  # keys, then their values
-        weights = cuda.shared.array((queries_here, PITCH), f32)
-        scores, sums = cuda.local.array((rows, 4), f32), cuda.local.array((rows, mine_of_them), f32)
+        weights = cuda.shared.array((tile_rows, PITCH), f32)
+        scores, sums = cuda.local.array((rows, 4), f32), cuda.local.array((rows, thread_columns), f32)
         top, total = cuda.local.array(rows, f32), cuda.local.array(rows, f32)
         t, threads = u32(cuda.threadIdx.x), u32(THREADS)
         x, y = u32(t % u32(ACROSS)), u32(t // u32(ACROSS))
-        tiles = u32((queries + u32(queries_here - 1)) // u32(queries_here))
+        tiles = u32((queries + u32(tile_rows - 1)) // u32(tile_rows))
         block = u32(cuda.blockIdx.x)
-        h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(queries_here))  # long rows first
-        block_rows = min(u32(queries_here), u32(queries - first))
-        at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
-        load_rows(
-            q, u32(of_q[h] + first * width), block_rows, width, u32(queries_here), q_tile, u32(columns), threads, t
-        )
+        h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(tile_rows))  # long rows first
+        block_rows = min(u32(tile_rows), u32(queries - first))
+        k_head, v_head, mask_head = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
+        load_rows(q, u32(of_q[h] + first * width), block_rows, width, u32(tile_rows), q_tile, u32(columns), threads, t)
         for r in range(rows):
             top[r], total[r] = f32(-math.inf), f32(0)
-            for c in range(mine_of_them):
+            for c in range(thread_columns):
                 sums[r, c] = f32(0)
         last = min(keys, u32(first + block_rows)) if causal else keys
         for begin in range(u32(0), last, u32(KEYS)):
             count = u32(last - begin)
-            load_rows(k, u32(at_k + begin * width), count, width, u32(KEYS), tile, u32(columns), threads, t)
+            load_rows(k, u32(k_head + begin * width), count, width, u32(KEYS), tile, u32(columns), threads, t)
             cuda.syncthreads()  # queries and keys are there
             score(q_tile, tile, y, x, width, scores)
             for r in range(rows):
@@ -149,23 +147,23 @@ def patches_kernel(rows, fours):
                     if j >= last or (causal and j > i):
                         scores[r, s] = f32(-math.inf)
                     else:
-                        term = mask[u32(at_mask + i * mask_row + j * mask_column)]
+                        term = mask[u32(mask_head + i * mask_row + j * mask_column)]
                         scores[r, s] = scores[r, s] * scale + term
                     largest = max(largest, scores[r, s])
                 largest = eight_max(largest)
                 shift = f32(0) if largest == -math.inf else largest
                 correction = math.exp(top[r] - shift)
                 top[r] = largest
-                mine_of_sum = f32(0)
+                thread_sum = f32(0)
                 for s in range(4):
                     weight = math.exp(scores[r, s] - shift)
                     weights[y + u32(DOWN * r), x + u32(ACROSS * s)] = weight
-                    mine_of_sum += weight
-                total[r] = total[r] * correction + eight_sum(mine_of_sum)
-                for c in range(mine_of_them):
+                    thread_sum += weight
+                total[r] = total[r] * correction + eight_sum(thread_sum)
+                for c in range(thread_columns):
                     sums[r, c] = sums[r, c] * correction
             cuda.syncthreads()  # weights are there, and nobody reads the keys any more
-            load_rows(v, u32(at_v + begin * values), count, values, u32(KEYS), tile, u32(columns), threads, t)
+            load_rows(v, u32(v_head + begin * values), count, values, u32(KEYS), tile, u32(columns), threads, t)
             cuda.syncthreads()  # values are there
             add_values(weights, tile, y, x, min(count, u32(KEYS)), sums)
             cuda.syncthreads()  # nobody reads weights and values any more: the next tile may come
