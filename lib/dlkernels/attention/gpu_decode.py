@@ -52,7 +52,7 @@ def parts_kernel(
     merged = cuda.shared.array((WARPS, COLUMNS), f32)
     tops = cuda.shared.array(WARPS, f32)
     totals = cuda.shared.array(WARPS, f32)
-    mine = cuda.local.array(LANES_COLUMNS, f32)
+    acc = cuda.local.array(LANES_COLUMNS, f32)
     lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
     row, split, splits = cuda.blockIdx.x, cuda.blockIdx.y, cuda.gridDim.y
     column = cuda.blockIdx.z * COLUMNS + lane
@@ -62,30 +62,30 @@ def parts_kernel(
     last = max(0, length - queries + row % queries + 1)
     first, end = last * split // splits, last * (split + 1) // splits
     for i in range(LANES_COLUMNS):
-        mine[i] = f32(0)
+        acc[i] = f32(0)
     top, total = LEAST, f32(0)
     for j in range(first + warp, end, WARPS):
-        at = (table[sequence * pages + j // page] * shared + of_k) * page + j % page
+        cached = (table[sequence * pages + j // page] * shared + of_k) * page + j % page
         score = f32(0)
         for c in range(lane, width, WARP):
-            score += q[row * width + c] * f32(k[at * width + c])
+            score += q[row * width + c] * f32(k[cached * width + c])
         score = warp_sum(score) * scale
         if narrow:
-            score *= k_scale[at]
+            score *= k_scale[cached]
         new = max(top, score)
         correction, weight = math.exp(top - new), math.exp(score - new)
         total = total * correction + weight
         if narrow:
-            weight *= v_scale[at]
+            weight *= v_scale[cached]
         for i in range(LANES_COLUMNS):
             c = column + i * WARP
             if c < values:
-                mine[i] = mine[i] * correction + weight * f32(v[at * values + c])
+                acc[i] = acc[i] * correction + weight * f32(v[cached * values + c])
         top = new
     if lane == 0:
         tops[warp], totals[warp] = top, total
     for i in range(LANES_COLUMNS):
-        merged[warp, lane + i * WARP] = mine[i]
+        merged[warp, lane + i * WARP] = acc[i]
     cuda.syncthreads()  # the results of all warps are there
     new, total = LEAST, f32(0)
     for w in range(WARPS):
@@ -93,36 +93,36 @@ def parts_kernel(
     for w in range(WARPS):
         total += totals[w] * math.exp(tops[w] - new)
     over = f32(1) / total if total != 0 else f32(0)
-    to = split * cuda.gridDim.x + row
+    part_row = split * cuda.gridDim.x + row
     for i in range(warp, LANES_COLUMNS, WARPS):
         c = column + i * WARP
         if c < values:
             result = f32(0)
             for w in range(WARPS):
                 result += merged[w, lane + i * WARP] * math.exp(tops[w] - new)
-            parts[to * values + c] = result * over
+            parts[part_row * values + c] = result * over
     if lane == 0 and warp == 0 and cuda.blockIdx.z == 0:
-        sums[to] = new + math.log(total) if total != 0 else f32(-math.inf)
+        sums[part_row] = new + math.log(total) if total != 0 else f32(-math.inf)
 
 
 @cuda.jit
 def merge_kernel(parts, sums, out, lse, splits, values):
     """One thread for each number of the result: the mean of its parts, weighed by their sums. One without values: lse."""
     rows = lse.size
-    at = cuda.grid(1)
-    if at < rows * (values + 1):
-        row, c = at // (values + 1), at % (values + 1)
+    element = cuda.grid(1)
+    if element < rows * (values + 1):
+        row, c = element // (values + 1), element % (values + 1)
         top = f32(-math.inf)
-        for one in range(splits):
-            found = sums[one * rows + row]
+        for split in range(splits):
+            found = sums[split * rows + row]
             top = found if found > top or found != found else top
         total, result = f32(0), f32(0)
         if top != -math.inf:
-            for one in range(splits):
-                weight = math.exp(sums[one * rows + row] - top)
+            for split in range(splits):
+                weight = math.exp(sums[split * rows + row] - top)
                 total += weight
                 if c < values:
-                    result += weight * parts[(one * rows + row) * values + c]
+                    result += weight * parts[(split * rows + row) * values + c]
         if c == values:
             lse[row] = top + math.log(total) if total != 0 else f32(-math.inf)
         else:
@@ -156,8 +156,8 @@ def decode(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q, s
     if rows == 0 or k.size == 0:
         out = cuda.to_device(np.zeros((*shape[:-1], values), f32))
         return (out, cuda.to_device(np.full(shape[:-1], -np.inf, f32))) if return_lse else out
-    lines, one = [line(x) for x in (q, k, v)], constant(1, 1)
-    scales = [one if x is None else line(x) for x in (k_scale, v_scale)]
+    lines, ones = [line(x) for x in (q, k, v)], constant(1, 1)
+    scales = [ones if x is None else line(x) for x in (k_scale, v_scale)]
     if block_table is None:
         table, pages = sent(numbered(sequences)), 1
     else:
