@@ -46,11 +46,11 @@ def copy_of(columns):
 
 
 @cuda.jit(device=True)
-def seen(score, i, j, last, causal, mask, at):
+def seen(score, i, j, last, causal, mask, mask_place):
     """A score with its term of the mask; -inf where query i may not look at key j."""
     if j >= last or (causal and j > i):
         return f32(-math.inf)
-    return score + mask[at]
+    return score + mask[mask_place]
 
 
 @cuda.jit(device=True)
@@ -135,13 +135,13 @@ def tensor_kernel(kind, columns):
         tiles = u32((queries + u32(EDGE - 1)) // u32(EDGE))
         block = u32(cuda.blockIdx.x)
         h, first = u32(block // tiles), u32((tiles - u32(1) - block % tiles) * u32(EDGE))  # long rows first
-        at_k, at_v, at_mask = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
+        k_head, v_head, mask_head = u32(of_k[h]), u32(of_v[h]), u32(of_mask[h])
         masked = mask_row > u32(0) or mask_column > u32(0)
-        constant = f32(0) if masked else mask[at_mask]  # one term for all, be it -inf
-        here = min(u32(EDGE), u32(queries - first))
-        last = min(keys, u32(first + here)) if causal else keys
-        copy_rows(q, u32(of_q[h] + first * width), here, width, value_tile, t)
-        copy_rows(k, at_k, last, width, key_tile, t)
+        constant = f32(0) if masked else mask[mask_head]  # one term for all, be it -inf
+        block_rows = min(u32(EDGE), u32(queries - first))
+        last = min(keys, u32(first + block_rows)) if causal else keys
+        copy_rows(q, u32(of_q[h] + first * width), block_rows, width, value_tile, t)
+        copy_rows(k, k_head, last, width, key_tile, t)
         wait_copies()
         cuda.syncthreads()  # queries are there
         for step in range(words // 4):
@@ -156,7 +156,7 @@ def tensor_kernel(kind, columns):
         for begin in range(u32(0), last, u32(EDGE)):
             wait_copies()
             cuda.syncthreads()  # keys are there, and nobody reads values or queries any more
-            copy_rows(v, u32(at_v + begin * value_width), u32(last - begin), value_width, value_tile, t)
+            copy_rows(v, u32(v_head + begin * value_width), u32(last - begin), value_width, value_tile, t)
             multiply_keys(left, key_tile, lane, scores)
             after = u32(begin + u32(EDGE))
             # Is there a key that somebody may not see? Then `seen` adds each score's own term.
@@ -170,43 +170,43 @@ def tensor_kernel(kind, columns):
                         score = scores[n, 2 * half + e] * scale + term
                         if one_by_one:
                             j = u32(begin + u32(8 * n + e) + pair)
-                            at = u32(at_mask + i * mask_row + j * mask_column)
-                            score = seen(score, i, j, last, causal, mask, at)
+                            mask_place = u32(mask_head + i * mask_row + j * mask_column)
+                            score = seen(score, i, j, last, causal, mask, mask_place)
                         scores[n, 2 * half + e] = score
                         largest = max(largest, score)
                 largest = four_max(largest)
                 shift = f32(0) if largest == -math.inf else largest
                 correction = math.exp(top[half] - shift)
                 top[half] = largest
-                mine = f32(0)
+                thread_sum = f32(0)
                 for n in range(8):
                     for e in range(2):
                         weight = math.exp(scores[n, 2 * half + e] - shift)
                         scores[n, 2 * half + e] = weight
-                        mine += weight
-                total[half] = total[half] * correction + four_sum(mine)
+                        thread_sum += weight
+                total[half] = total[half] * correction + four_sum(thread_sum)
                 for n in range(eights):
                     sums[n, 2 * half] *= correction
                     sums[n, 2 * half + 1] *= correction
             wait_copies()
             cuda.syncthreads()  # values are there, and nobody reads the keys any more
             if after < last:
-                copy_rows(k, u32(at_k + after * width), u32(last - after), width, key_tile, t)
+                copy_rows(k, u32(k_head + after * width), u32(last - after), width, key_tile, t)
             add_values(scores, value_tile, lane, sums)
         for half in range(2):
             i = u32(warp * u32(16) + group + u32(8 * half))
             factor = f32(0) if total[half] == f32(0) else f32(1) / total[half]
-            at = u32((h * queries + first + i) * values)
+            out_start = u32((h * queries + first + i) * values)
             for n in range(eights):
                 c = u32(u32(8 * n) + pair)
-                if i < here and c < values:
+                if i < block_rows and c < values:
                     s0, s1 = sums[n, 2 * half] * factor, sums[n, 2 * half + 1] * factor
                     if values % u32(2) == u32(0):
-                        store2(out, u32(at + c), (s0, s1))
+                        store2(out, u32(out_start + c), (s0, s1))
                     else:
-                        out[u32(at + c)] = s0
+                        out[u32(out_start + c)] = s0
                         if c + u32(1) < values:
-                            out[u32(at + c + u32(1))] = s1
+                            out[u32(out_start + c + u32(1))] = s1
 
     return kernel
 
