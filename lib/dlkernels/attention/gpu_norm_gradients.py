@@ -111,8 +111,8 @@ def add_parts_kernel(parts, sums, blocks, n):
     found[warp, lane] = total
     cuda.syncthreads()
     if warp == 0 and i < n:
-        for other in range(1, PARTS_WARPS):
-            total += found[other, lane]
+        for w in range(1, PARTS_WARPS):
+            total += found[w, lane]
         sums[i] = total
 
 
@@ -139,9 +139,9 @@ def norm_gradients(weight, bias, eps, grad, x, centred):
     blocks = blocks_for(rows, count) if sums else -(-rows // WARPS)
     out, some = device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
     parts = device_array(blocks * sums * n, f32) if sums else some
-    given = some if weight is None else weight, f32(eps), centred, weight is not None
+    arguments = some if weight is None else weight, f32(eps), centred, weight is not None
     kernel = gradient_kernel(count, sums)
-    launch(kernel, blocks, (WARP, WARPS), line(grad), some, *given, line(out), parts, u32(rows), u32(n))
+    launch(kernel, blocks, (WARP, WARPS), line(grad), some, *arguments, line(out), parts, u32(rows), u32(n))
     if not sums:
         return out
     found = device_array((sums, n), f32)

@@ -249,9 +249,9 @@ def norm(weight, bias, eps, x, centred):
     if not x.size or not fits(x.size // n, n):
         return gpu_rows.norm(weight, bias, eps, x, centred)
     out, some = device_array(tuple(x.shape), f32), line(x)  # what is not looked at may be any array
-    known = some if weight is None else weight, some if bias is None else bias
-    given = f32(eps), centred, weight is not None, bias is not None
-    launch(norm_kernel, x.size // n, n, some, *known, *given, line(out))
+    parameters = some if weight is None else weight, some if bias is None else bias
+    settings = f32(eps), centred, weight is not None, bias is not None
+    launch(norm_kernel, x.size // n, n, some, *parameters, *settings, line(out))
     return out
 
 

@@ -97,7 +97,7 @@ def on_rows(rung):
     """Let `rung(x, ..., out)`, written for matrices, take device arrays of one shape along any dimension."""
 
     @functools.wraps(rung)
-    def whole(dim, *arrays):
+    def wrapper(dim, *arrays):
         shape = tuple(arrays[-1].shape)
         if arrays[-1].size == 0:
             return device_array(shape, f32)
@@ -107,7 +107,7 @@ def on_rows(rung):
         rung(*(view(x, (before * after, n)) for x in turned), out)
         return view(transposed(view(out, (before, after, n))) if after > 1 else out, shape)
 
-    return whole
+    return wrapper
 
 
 @cuda.jit
