@@ -33,7 +33,7 @@ def on_layers(layer):
     """
 
     @functools.wraps(layer)
-    def whole(g, *arrays):
+    def wrapper(g, *arrays):
         *states, x = (*arrays[: len(g.given)], arrays[-1])
         flat = arrays[len(g.given) : -1]
         count, size = g.layers * g.directions, g.batch * g.hidden
@@ -67,7 +67,7 @@ def on_layers(layer):
                 )
         return out, *(state.reshape(g.states_shape()) for state in last)
 
-    return whole
+    return wrapper
 
 
 def launches(steps, reverse, h, new):
@@ -91,11 +91,11 @@ def copy_kernel(source, target):
 
 
 @cuda.jit(device=True)
-def dot(one, at, step, other, to, n):
-    """The sum of one[at + k * step] * other[to + k]."""
+def dot(a, a_start, step, b, b_start, n):
+    """The sum of a[a_start + k * step] * b[b_start + k]."""
     total = f32(0)
     for k in range(n):
-        total += one[at + k * step] * other[to + k]
+        total += a[a_start + k * step] * b[b_start + k]
     return total
 
 
@@ -131,7 +131,7 @@ def lstm_states_kernel(gates, h, c, new, out, lengths, t, by_step, by_sequence, 
     job = cuda.grid(1)
     if job < h.size:
         b, unit, size = job // hidden, job % hidden, h.size
-        to = (t * by_step + b * by_sequence) * width + column + unit
+        element = (t * by_step + b * by_sequence) * width + column + unit
         state, written = h[job], f32(0)
         if t < lengths[b]:
             cell = sigmoid(gates[size + job]) * c[job] + sigmoid(gates[job]) * math.tanh(gates[2 * size + job])
@@ -139,7 +139,7 @@ def lstm_states_kernel(gates, h, c, new, out, lengths, t, by_step, by_sequence, 
             state = sigmoid(gates[3 * size + job]) * math.tanh(cell)
             written = state
         new[job] = state
-        out[to] = written
+        out[element] = written
 
 
 @implementation(
@@ -179,11 +179,11 @@ def lstm_cell_kernel(x, w, b_ih, u, b_hh, h, c, new, out, lengths, t, by_step, b
     if job < h.size:
         b, unit = job // hidden, job % hidden
         row, features = t * by_step + b * by_sequence, w.size // b_ih.size
-        state, written, at, to = h[job], f32(0), row * features, b * hidden
+        state, written, x_start, h_start = h[job], f32(0), row * features, b * hidden
         if t < lengths[b]:
             i, f, g, o = b_ih[unit], b_ih[hidden + unit], b_ih[2 * hidden + unit], b_ih[3 * hidden + unit]
             for k in range(features):
-                number = x[at + k]
+                number = x[x_start + k]
                 i += w[unit * features + k] * number
                 f += w[(hidden + unit) * features + k] * number
                 g += w[(2 * hidden + unit) * features + k] * number
@@ -193,7 +193,7 @@ def lstm_cell_kernel(x, w, b_ih, u, b_hh, h, c, new, out, lengths, t, by_step, b
             g += b_hh[2 * hidden + unit]
             o += b_hh[3 * hidden + unit]
             for k in range(hidden):
-                number = h[to + k]
+                number = h[h_start + k]
                 i += u[unit * hidden + k] * number
                 f += u[(hidden + unit) * hidden + k] * number
                 g += u[(2 * hidden + unit) * hidden + k] * number
@@ -232,12 +232,12 @@ def lstm_step_kernel(p, u, b_hh, h, c, new, out, lengths, t, by_step, by_sequenc
     if job < h.size:
         b, unit, rows = job // hidden, job % hidden, 4 * hidden
         row = t * by_step + b * by_sequence
-        state, written, at, to = h[job], f32(0), row * rows + unit, b * hidden
+        state, written, gate, h_start = h[job], f32(0), row * rows + unit, b * hidden
         if t < lengths[b]:
-            i, f = p[at] + b_hh[unit], p[at + hidden] + b_hh[hidden + unit]
-            g, o = p[at + 2 * hidden] + b_hh[2 * hidden + unit], p[at + 3 * hidden] + b_hh[3 * hidden + unit]
+            i, f = p[gate] + b_hh[unit], p[gate + hidden] + b_hh[hidden + unit]
+            g, o = p[gate + 2 * hidden] + b_hh[2 * hidden + unit], p[gate + 3 * hidden] + b_hh[3 * hidden + unit]
             for k in range(hidden):
-                number, weight = h[to + k], k * rows + unit
+                number, weight = h[h_start + k], k * rows + unit
                 i += u[weight] * number
                 f += u[weight + hidden] * number
                 g += u[weight + 2 * hidden] * number
@@ -282,16 +282,16 @@ def gru_step_kernel(p, u, b_hh, h, new, out, lengths, t, by_step, by_sequence, h
     if job < h.size:
         b, unit, rows = job // hidden, job % hidden, 3 * hidden
         row = t * by_step + b * by_sequence
-        state, written, at, to = h[job], f32(0), row * rows + unit, b * hidden
+        state, written, gate, h_start = h[job], f32(0), row * rows + unit, b * hidden
         if t < lengths[b]:
-            r, z, n = p[at] + b_hh[unit], p[at + hidden] + b_hh[hidden + unit], b_hh[2 * hidden + unit]
+            r, z, n = p[gate] + b_hh[unit], p[gate + hidden] + b_hh[hidden + unit], b_hh[2 * hidden + unit]
             for k in range(hidden):
-                number, weight = h[to + k], k * rows + unit
+                number, weight = h[h_start + k], k * rows + unit
                 r += u[weight] * number
                 z += u[weight + hidden] * number
                 n += u[weight + 2 * hidden] * number
             z = sigmoid(z)
-            n = math.tanh(p[at + 2 * hidden] + sigmoid(r) * n)
+            n = math.tanh(p[gate + 2 * hidden] + sigmoid(r) * n)
             state = (f32(1) - z) * n + z * state
             written = state
         new[job] = state
@@ -321,11 +321,11 @@ def rnn_step_kernel(p, u, b_hh, relu, h, new, out, lengths, t, by_step, by_seque
         row = t * by_step + b * by_sequence
         state, written = h[job], f32(0)
         if t < lengths[b]:
-            both = p[row * hidden + unit] + b_hh[unit] + dot(u, unit, hidden, h, b * hidden, hidden)
+            total = p[row * hidden + unit] + b_hh[unit] + dot(u, unit, hidden, h, b * hidden, hidden)
             if relu:
-                state = f32(0) if both <= 0 else both  # this way round NaN stays NaN
+                state = f32(0) if total <= 0 else total  # this way round NaN stays NaN
             else:
-                state = math.tanh(both)
+                state = math.tanh(total)
             written = state
         new[job] = state
         out[row * width + column + unit] = written

@@ -42,9 +42,9 @@ def through(for_h, u, job, t, by_step, by_sequence, hidden, rows):
     """The gradient that a state gets from the gates of step t, of `rows` numbers; 0 where there is no such step."""
     total = f32(0)
     if t >= 0:
-        at = (t * by_step + job // hidden * by_sequence) * rows
+        row_start = (t * by_step + job // hidden * by_sequence) * rows
         for k in range(rows):
-            total += for_h[at + k] * u[k * hidden + job % hidden]
+            total += for_h[row_start + k] * u[k * hidden + job % hidden]
     return total
 
 
@@ -63,7 +63,7 @@ def lstm_back_kernel(u, kept, grad, of_h, of_c, for_x, lengths, t, later, by_ste
     if job < of_h.size:
         b, unit, rows = job // hidden, job % hidden, 4 * hidden
         row = t * by_step + b * by_sequence
-        at, keep = row * rows + unit, 6 * row * hidden + unit
+        gate, keep = row * rows + unit, 6 * row * hidden + unit
         arrived = of_h[job] + through(for_x, u, job, later, by_step, by_sequence, hidden, rows)
         of_i, of_f, of_g, of_o = f32(0), f32(0), f32(0), f32(0)
         if t < lengths[b]:
@@ -75,7 +75,7 @@ def lstm_back_kernel(u, kept, grad, of_h, of_c, for_x, lengths, t, later, by_ste
             of_g, of_o = slope * i * (f32(1) - g * g), arrived * squashed * o * (f32(1) - o)
             of_c[job] = slope * f
             arrived = f32(0)
-        for_x[at], for_x[at + hidden], for_x[at + 2 * hidden], for_x[at + 3 * hidden] = of_i, of_f, of_g, of_o
+        for_x[gate], for_x[gate + hidden], for_x[gate + 2 * hidden], for_x[gate + 3 * hidden] = of_i, of_f, of_g, of_o
         of_h[job] = arrived
 
 
@@ -89,7 +89,7 @@ def gru_back_kernel(
     if job < of_h.size:
         b, unit, rows = job // hidden, job % hidden, 3 * hidden
         row = t * by_step + b * by_sequence
-        at, keep = row * rows + unit, 4 * row * hidden + unit
+        gate, keep = row * rows + unit, 4 * row * hidden + unit
         arrived = of_h[job] + through(for_h, u, job, later, by_step, by_sequence, hidden, rows)
         of_r, of_z, slope, r = f32(0), f32(0), f32(0), f32(0)
         if t < lengths[b]:
@@ -99,8 +99,8 @@ def gru_back_kernel(
             of_r = slope * of_n * r * (f32(1) - r)
             of_z = arrived * (before[row * hidden + unit] - n) * z * (f32(1) - z)
             arrived *= z
-        for_x[at], for_x[at + hidden], for_x[at + 2 * hidden] = of_r, of_z, slope
-        for_h[at], for_h[at + hidden], for_h[at + 2 * hidden] = of_r, of_z, slope * r
+        for_x[gate], for_x[gate + hidden], for_x[gate + 2 * hidden] = of_r, of_z, slope
+        for_h[gate], for_h[gate + hidden], for_h[gate + 2 * hidden] = of_r, of_z, slope * r
         of_h[job] = arrived
 
 
@@ -162,11 +162,11 @@ def backward(g, reverse, grad, of_h, of_c, x, known, weights, lengths, place):
     return product(for_x, w), of_w, of_u, *sums
 
 
-def whole(g, *arrays):
+def network_gradients(g, *arrays):
     """A network's gradients, as `layers.backward_on_layers` has them on the CPU."""
-    given, total = len(g.given), g.layers * g.directions
-    (of_out, *of_last), states, x = arrays[: given + 1], arrays[given + 1 : 2 * given + 1], arrays[-1]
-    weights = [arrays[2 * given + 1 :][4 * k : 4 * k + 4] for k in range(total)]
+    n_states, total = len(g.given), g.layers * g.directions
+    (of_out, *of_last), states, x = arrays[: n_states + 1], arrays[n_states + 1 : 2 * n_states + 1], arrays[-1]
+    weights = [arrays[2 * n_states + 1 :][4 * k : 4 * k + 4] for k in range(total)]
     shape, width = (total, g.batch * g.hidden), g.directions * g.hidden
     lengths = cuda.to_device(np.full(g.batch, g.steps) if g.lengths is None else g.lengths)
     by_step, by_sequence = (1, g.steps) if g.axis == 0 else (g.batch, 1)
@@ -200,7 +200,7 @@ def whole(g, *arrays):
                     None if w is None else cuda.to_device(np.zeros(tuple(w.shape), f32)) for w in weights[k]
                 ]
         arrived = functools.reduce(vector.add, below) if below else read
-    firsts = [one.reshape(g.states_shape()) for one, wanted in zip(ends, g.given, strict=True) if wanted]
+    firsts = [state.reshape(g.states_shape()) for state, wanted in zip(ends, g.given, strict=True) if wanted]
     kinds = list(zip(*of_weights, strict=True))[: 4 if g.biased else 2]
     return arrived.reshape(tuple(x.shape)), *firsts, *(tuple(each) if g.many else each[0] for each in kinds)
 
@@ -232,7 +232,7 @@ def kernels(keep, before_states, back, before_gates):
     public=True,
 )
 def lstm_backward_launches(*arguments):
-    return whole(*arguments)
+    return network_gradients(*arguments)
 
 
 @implementation(
@@ -244,7 +244,7 @@ def lstm_backward_launches(*arguments):
     public=True,
 )
 def gru_backward_launches(*arguments):
-    return whole(*arguments)
+    return network_gradients(*arguments)
 
 
 @implementation(
@@ -258,4 +258,4 @@ def gru_backward_launches(*arguments):
     public=True,
 )
 def rnn_backward_launches(*arguments):
-    return whole(*arguments)
+    return network_gradients(*arguments)

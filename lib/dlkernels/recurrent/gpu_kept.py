@@ -19,13 +19,13 @@ def lstm_keep_kernel(p, u, b_hh, h, c, new, out, before, kept, lengths, t, by_st
     if job < h.size:
         b, unit, rows = job // hidden, job % hidden, 4 * hidden
         row = t * by_step + b * by_sequence
-        state, written, at, to, keep = h[job], f32(0), row * rows + unit, b * hidden, 6 * row * hidden + unit
+        state, written, gate, h_start, keep = h[job], f32(0), row * rows + unit, b * hidden, 6 * row * hidden + unit
         before[row * hidden + unit] = state
         if t < lengths[b]:
-            i, f = p[at] + b_hh[unit], p[at + hidden] + b_hh[hidden + unit]
-            g, o = p[at + 2 * hidden] + b_hh[2 * hidden + unit], p[at + 3 * hidden] + b_hh[3 * hidden + unit]
+            i, f = p[gate] + b_hh[unit], p[gate + hidden] + b_hh[hidden + unit]
+            g, o = p[gate + 2 * hidden] + b_hh[2 * hidden + unit], p[gate + 3 * hidden] + b_hh[3 * hidden + unit]
             for k in range(hidden):
-                number, weight = h[to + k], k * rows + unit
+                number, weight = h[h_start + k], k * rows + unit
                 i += u[weight] * number
                 f += u[weight + hidden] * number
                 g += u[weight + 2 * hidden] * number
@@ -49,17 +49,17 @@ def gru_keep_kernel(p, u, b_hh, h, new, out, before, kept, lengths, t, by_step, 
     if job < h.size:
         b, unit, rows = job // hidden, job % hidden, 3 * hidden
         row = t * by_step + b * by_sequence
-        state, written, at, to, keep = h[job], f32(0), row * rows + unit, b * hidden, 4 * row * hidden + unit
+        state, written, gate, h_start, keep = h[job], f32(0), row * rows + unit, b * hidden, 4 * row * hidden + unit
         before[row * hidden + unit] = state
         if t < lengths[b]:
-            r, z, of_n = p[at] + b_hh[unit], p[at + hidden] + b_hh[hidden + unit], b_hh[2 * hidden + unit]
+            r, z, of_n = p[gate] + b_hh[unit], p[gate + hidden] + b_hh[hidden + unit], b_hh[2 * hidden + unit]
             for k in range(hidden):
-                number, weight = h[to + k], k * rows + unit
+                number, weight = h[h_start + k], k * rows + unit
                 r += u[weight] * number
                 z += u[weight + hidden] * number
                 of_n += u[weight + 2 * hidden] * number
             r, z = sigmoid(r), sigmoid(z)
-            n = math.tanh(p[at + 2 * hidden] + r * of_n)
+            n = math.tanh(p[gate + 2 * hidden] + r * of_n)
             kept[keep], kept[keep + hidden], kept[keep + 2 * hidden], kept[keep + 3 * hidden] = r, z, n, of_n
             state = (f32(1) - z) * n + z * state
             written = state
@@ -79,13 +79,13 @@ def rnn_keep_kernel(
         state, written = h[job], f32(0)
         before[row * hidden + unit] = state
         if t < lengths[b]:
-            both = p[row * hidden + unit] + b_hh[unit]
+            total = p[row * hidden + unit] + b_hh[unit]
             for k in range(hidden):
-                both += u[k * hidden + unit] * h[b * hidden + k]
+                total += u[k * hidden + unit] * h[b * hidden + k]
             if relu:
-                state = f32(0) if both <= 0 else both  # this way round NaN stays NaN
+                state = f32(0) if total <= 0 else total  # this way round NaN stays NaN
             else:
-                state = math.tanh(both)
+                state = math.tanh(total)
             kept[row * hidden + unit] = state
             written = state
         new[job] = state

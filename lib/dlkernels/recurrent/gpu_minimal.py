@@ -36,11 +36,11 @@ def gates_kernel(gates, keep, fresh, hidden, lstm):
     if job < keep.size:
         row, unit = job // hidden, job % hidden
         if lstm:
-            at = row * 3 * hidden + unit
-            share, n = share_of(gates[at], gates[at + hidden]), gates[at + 2 * hidden]
+            gate = row * 3 * hidden + unit
+            share, n = share_of(gates[gate], gates[gate + hidden]), gates[gate + 2 * hidden]
         else:
-            at = row * 2 * hidden + unit
-            share, n = -gates[at], gates[at + hidden]
+            gate = row * 2 * hidden + unit
+            share, n = -gates[gate], gates[gate + hidden]
         keep[job] = sigmoid(share)
         fresh[job] = sigmoid(-share) * n
 
@@ -51,20 +51,20 @@ def gates_gradient_kernel(gates, of_keep, of_fresh, of_gates, hidden, lstm):
     if job < of_keep.size:
         row, unit = job // hidden, job % hidden
         if lstm:
-            at = row * 3 * hidden + unit
-            share, n = share_of(gates[at], gates[at + hidden]), gates[at + 2 * hidden]
+            gate = row * 3 * hidden + unit
+            share, n = share_of(gates[gate], gates[gate + hidden]), gates[gate + 2 * hidden]
         else:
-            at = row * 2 * hidden + unit
-            share, n = -gates[at], gates[at + hidden]
+            gate = row * 2 * hidden + unit
+            share, n = -gates[gate], gates[gate + hidden]
         take = sigmoid(-share)
         of_share = (of_keep[job] - of_fresh[job] * n) * sigmoid(share) * take
         if lstm:
-            of_gates[at] = of_share * sigmoid(-gates[at])
-            of_gates[at + hidden] = -of_share * sigmoid(-gates[at + hidden])
-            of_gates[at + 2 * hidden] = of_fresh[job] * take
+            of_gates[gate] = of_share * sigmoid(-gates[gate])
+            of_gates[gate + hidden] = -of_share * sigmoid(-gates[gate + hidden])
+            of_gates[gate + 2 * hidden] = of_fresh[job] * take
         else:
-            of_gates[at] = -of_share
-            of_gates[at + hidden] = of_fresh[job] * take
+            of_gates[gate] = -of_share
+            of_gates[gate + hidden] = of_fresh[job] * take
 
 
 def parts_of(weight, bias, x, lstm):
@@ -88,8 +88,8 @@ def forward(h0, weight, bias, x, lstm):
 
 def backward(grad, h0, weight, bias, x, lstm):
     if x.size == 0:
-        given = [x, *(one for one in (h0, weight, bias) if one is not None)]
-        return tuple(cuda.to_device(np.zeros(tuple(one.shape), f32)) for one in given)
+        inputs = [x, *(array for array in (h0, weight, bias) if array is not None)]
+        return tuple(cuda.to_device(np.zeros(tuple(array.shape), f32)) for array in inputs)
     rows, hidden, gates, keep, fresh = parts_of(weight, bias, x, lstm)
     start = None if h0 is None else h0.reshape(h0.size)
     of_keep, of_fresh, *of_h0 = scan_backward_blocks(0, False, start, grad.reshape(keep.shape), keep, fresh)
@@ -99,7 +99,7 @@ def backward(grad, h0, weight, bias, x, lstm):
         of_gates.reshape(gates.size), hidden, lstm,
     )  # fmt: skip
     of_x, *of_weights = linear_backward_transposed(bias, None, of_gates, rows, weight)
-    return of_x.reshape(tuple(x.shape)), *(one.reshape(tuple(h0.shape)) for one in of_h0), *of_weights
+    return of_x.reshape(tuple(x.shape)), *(array.reshape(tuple(h0.shape)) for array in of_h0), *of_weights
 
 
 ADDS = "gates of all steps in one product and one pass, a thread for each unit; then the scan in chunks"

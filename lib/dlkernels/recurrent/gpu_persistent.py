@@ -50,13 +50,13 @@ def persistent(most):
         gates = cuda.shared.array((SEQUENCES, 4, UNITS), float32)
         weights = cuda.shared.array((4, UNITS, most), float32)
         thread, lane, warp = cuda.threadIdx.x, cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
-        units, rows = cuda.blockIdx.x * UNITS, 4 * hidden
-        unit = units + warp
-        for at in range(lane, most, 32):
+        first_unit, rows = cuda.blockIdx.x * UNITS, 4 * hidden
+        unit = first_unit + warp
+        for k in range(lane, most, 32):
             for gate in range(4):
-                weights[gate, warp, at] = 0
-                if unit < hidden and at < hidden:
-                    weights[gate, warp, at] = u[(gate * hidden + unit) * hidden + at]
+                weights[gate, warp, k] = 0
+                if unit < hidden and k < hidden:
+                    weights[gate, warp, k] = u[(gate * hidden + unit) * hidden + k]
         first = cuda.blockIdx.y * share
         last = min(first + share, lengths.size)
         grid = cuda.cg.this_grid()
@@ -64,40 +64,40 @@ def persistent(most):
             t = steps - 1 - number if reverse else number
             before = number % 2
             for begin in range(first, last, SEQUENCES):
-                some = min(SEQUENCES, last - begin)
-                if warp < some:
-                    for at in range(lane, most, 32):
-                        old[warp, at] = rooms[before, (begin + warp) * hidden + at] if at < hidden else f32(0)
+                count = min(SEQUENCES, last - begin)
+                if warp < count:
+                    for k in range(lane, most, 32):
+                        old[warp, k] = rooms[before, (begin + warp) * hidden + k] if k < hidden else f32(0)
                 cuda.syncthreads()
-                for s in range(some):
+                for s in range(count):
                     i = f = g = o = f32(0)
-                    for at in range(lane, most, 32):  # of weights, a lane reads what it has written
-                        state = old[s, at]
-                        i += weights[0, warp, at] * state
-                        f += weights[1, warp, at] * state
-                        g += weights[2, warp, at] * state
-                        o += weights[3, warp, at] * state
+                    for k in range(lane, most, 32):  # of weights, a lane reads what it has written
+                        state = old[s, k]
+                        i += weights[0, warp, k] * state
+                        f += weights[1, warp, k] * state
+                        g += weights[2, warp, k] * state
+                        o += weights[3, warp, k] * state
                     i, f, g, o = warp_sum(i), warp_sum(f), warp_sum(g), warp_sum(o)
                     if lane == 0:
                         gates[s, 0, warp], gates[s, 1, warp], gates[s, 2, warp], gates[s, 3, warp] = i, f, g, o
                 cuda.syncthreads()
-                s, mine = thread // UNITS, thread % UNITS  # from here on neighbours have neighbouring units
-                b, place = begin + s, units + mine
-                if s < some and place < hidden:
-                    row, job = t * by_step + b * by_sequence, b * hidden + place
-                    state, written = old[s, place], f32(0)
+                s, block_unit = thread // UNITS, thread % UNITS  # from here on neighbours have neighbouring units
+                b, state_unit = begin + s, first_unit + block_unit
+                if s < count and state_unit < hidden:
+                    row, job = t * by_step + b * by_sequence, b * hidden + state_unit
+                    state, written = old[s, state_unit], f32(0)
                     if t < lengths[b]:
-                        at = row * rows + place
-                        i = gates[s, 0, mine] + p[at] + b_hh[place]
-                        f = gates[s, 1, mine] + p[at + hidden] + b_hh[place + hidden]
-                        g = gates[s, 2, mine] + p[at + 2 * hidden] + b_hh[place + 2 * hidden]
-                        o = gates[s, 3, mine] + p[at + 3 * hidden] + b_hh[place + 3 * hidden]
+                        input_gate = row * rows + state_unit
+                        i = gates[s, 0, block_unit] + p[input_gate] + b_hh[state_unit]
+                        f = gates[s, 1, block_unit] + p[input_gate + hidden] + b_hh[state_unit + hidden]
+                        g = gates[s, 2, block_unit] + p[input_gate + 2 * hidden] + b_hh[state_unit + 2 * hidden]
+                        o = gates[s, 3, block_unit] + p[input_gate + 3 * hidden] + b_hh[state_unit + 3 * hidden]
                         cell = sigmoid(f) * c[job] + sigmoid(i) * math.tanh(g)
                         c[job] = cell
                         state = sigmoid(o) * math.tanh(cell)
                         written = state
                     rooms[1 - before, job] = state
-                    out[row * width + column + place] = written
+                    out[row * width + column + state_unit] = written
                 cuda.syncthreads()  # `old` is read until here
             grid.sync()
 

@@ -28,14 +28,14 @@ def slot(k):
 @cuda.jit(device=True)
 def state_before(products, ends, states, told, job):
     """The state before chunk `job`, which is not the first of its row: back to the first chunk whose state is known."""
-    p, e, k, what = f32(1), f32(0), job, i32(NOTHING)  # of the chunks that were gone back
-    while what != SUM:
+    p, e, k, status = f32(1), f32(0), job, i32(NOTHING)  # of the chunks that were gone back
+    while status != SUM:
         k -= 1
-        what = cuda.atomic.add(told, k, 0)
-        while what == NOTHING:
-            what = cuda.atomic.add(told, k, 0)
+        status = cuda.atomic.add(told, k, 0)
+        while status == NOTHING:
+            status = cuda.atomic.add(told, k, 0)
         cuda.threadfence()  # the numbers are not read before the word that they are there
-        if what == SUM:
+        if status == SUM:
             e = p * states[k] + e
         else:
             e = p * ends[k] + e
@@ -57,10 +57,10 @@ def scan_look_back_kernel(a, b, h, out, ticket, told, products, ends, states, st
     cuda.syncthreads()
     job = number[0]
     begin = job % chunks * CHUNK
-    at, count = row_at(job // chunks, steps, after) + first + begin * step, min(CHUNK, steps - begin)
+    start, count = row_at(job // chunks, steps, after) + first + begin * step, min(CHUNK, steps - begin)
     for k in range(t, CHUNK, THREADS):
-        tile_a[slot(k)] = a[at + k * step] if k < count else f32(1)  # a step that changes nothing
-        tile_b[slot(k)] = b[at + k * step] if k < count else f32(0)
+        tile_a[slot(k)] = a[start + k * step] if k < count else f32(1)  # a step that changes nothing
+        tile_b[slot(k)] = b[start + k * step] if k < count else f32(0)
     cuda.syncthreads()
     p, e = f32(1), f32(0)
     for k in range(t * ITEMS, (t + 1) * ITEMS):
@@ -84,7 +84,7 @@ def scan_look_back_kernel(a, b, h, out, ticket, told, products, ends, states, st
         tile_b[slot(k)] = state
     cuda.syncthreads()
     for k in range(t, count, THREADS):
-        out[at + k * step] = tile_b[slot(k)]
+        out[start + k * step] = tile_b[slot(k)]
 
 
 @implementation(

@@ -44,7 +44,7 @@ def on_lines(rung):
     """
 
     @functools.wraps(rung)
-    def whole(dim, reverse, h0, a, b):
+    def wrapper(dim, reverse, h0, a, b):
         shape, out = tuple(a.shape), cuda.device_array(tuple(a.shape), f32)
         if out.size:
             steps, after = shape[dim], math.prod(shape[dim + 1 :])
@@ -54,7 +54,7 @@ def on_lines(rung):
             rung(*(x.reshape(x.size) for x in (a, b)), h, out.reshape(out.size), rows, (steps, after, first, step))
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit(device=True)
@@ -70,11 +70,11 @@ def row_at(row, steps, after):
 def thread_per_row_kernel(a, b, h, out, steps, after, first, step):
     row = cuda.grid(1)
     if row < h.size:
-        at, state = row_at(row, steps, after) + first, h[row]
+        element, state = row_at(row, steps, after) + first, h[row]
         for _ in range(steps):
-            state = a[at] * state + b[at]
-            out[at] = state
-            at += step
+            state = a[element] * state + b[element]
+            out[element] = state
+            element += step
 
 
 def thread_per_row(a, b, h, out, rows, shape):
@@ -102,12 +102,12 @@ def hillis_steele_kernel(a, b, h, out, steps, after, first, step):
     es = cuda.shared.array(THREADS, f32)
     t = cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, h.size, cuda.gridDim.x):
-        at, carry = row_at(row, steps, after) + first, h[row]
+        row_start, carry = row_at(row, steps, after) + first, h[row]
         for begin in range(0, steps, THREADS):
             p, e = f32(1), f32(0)  # a step that changes nothing
             if begin + t < steps:
-                p = a[at + (begin + t) * step]
-                e = b[at + (begin + t) * step]
+                p = a[row_start + (begin + t) * step]
+                e = b[row_start + (begin + t) * step]
             if t == 0:
                 e = p * carry + e
             ps[t] = p
@@ -122,7 +122,7 @@ def hillis_steele_kernel(a, b, h, out, steps, after, first, step):
                 es[t] = e
                 cuda.syncthreads()  # all have written
             if begin + t < steps:
-                out[at + (begin + t) * step] = e
+                out[row_start + (begin + t) * step] = e
             carry = es[THREADS - 1]
             cuda.syncthreads()
 
@@ -150,12 +150,12 @@ def blelloch_kernel(a, b, h, out, steps, after, first, step):
     es = cuda.shared.array(PAIRS, f32)
     t = cuda.threadIdx.x
     for row in range(cuda.blockIdx.x, h.size, cuda.gridDim.x):
-        at, carry = row_at(row, steps, after) + first, h[row]
+        row_start, carry = row_at(row, steps, after) + first, h[row]
         for begin in range(0, steps, PAIRS):
             for i in range(t, PAIRS, THREADS):
                 inside = begin + i < steps
-                ps[i] = a[at + (begin + i) * step] if inside else f32(1)
-                es[i] = b[at + (begin + i) * step] if inside else f32(0)
+                ps[i] = a[row_start + (begin + i) * step] if inside else f32(1)
+                es[i] = b[row_start + (begin + i) * step] if inside else f32(0)
             cuda.syncthreads()
             for d in (1, 2, 4, 8, 16, 32, 64, 128):  # up: a node takes in its left neighbour's stretch
                 right = (2 * t + 2) * d - 1
@@ -177,8 +177,8 @@ def blelloch_kernel(a, b, h, out, steps, after, first, step):
                 cuda.syncthreads()
             for i in range(t, PAIRS, THREADS):
                 if begin + i < steps:
-                    place = at + (begin + i) * step
-                    out[place] = a[place] * es[i] + b[place]
+                    element = row_start + (begin + i) * step
+                    out[element] = a[element] * es[i] + b[element]
             carry = total
             cuda.syncthreads()
 
@@ -200,13 +200,13 @@ def scan_blelloch(a, b, h, out, rows, shape):
 
 
 @cuda.jit(device=True)
-def stretch(a, b, at, step, count):
+def stretch(a, b, element, step, count):
     """(p, e) of `count` steps."""
     p, e = f32(1), f32(0)
     for _ in range(count):
-        e = a[at] * e + b[at]
-        p *= a[at]
-        at += step
+        e = a[element] * e + b[element]
+        p *= a[element]
+        element += step
     return p, e
 
 
@@ -236,8 +236,8 @@ def totals_kernel(a, b, products, ends, steps, after, first, step):
     t, chunks = cuda.threadIdx.x, -(-steps // CHUNK)
     for job in range(cuda.blockIdx.x, products.size, cuda.gridDim.x):
         begin = job % chunks * CHUNK + t * ITEMS
-        at = row_at(job // chunks, steps, after) + first + begin * step
-        p, e = stretch(a, b, at, step, max(0, min(ITEMS, steps - begin)))
+        start = row_at(job // chunks, steps, after) + first + begin * step
+        p, e = stretch(a, b, start, step, max(0, min(ITEMS, steps - begin)))
         p, e = joined(p, e, ps, es)
         if t == THREADS - 1:
             products[job] = p
@@ -264,17 +264,17 @@ def results_kernel(a, b, states, out, steps, after, first, step):
     t, chunks = cuda.threadIdx.x, -(-steps // CHUNK)
     for job in range(cuda.blockIdx.x, states.size, cuda.gridDim.x):
         begin = job % chunks * CHUNK + t * ITEMS
-        at = row_at(job // chunks, steps, after) + first + begin * step
+        element = row_at(job // chunks, steps, after) + first + begin * step
         count = max(0, min(ITEMS, steps - begin))
-        p, e = stretch(a, b, at, step, count)
+        p, e = stretch(a, b, element, step, count)
         joined(p, e, ps, es)
         state = states[job]
         if t > 0:
             state = ps[t - 1] * state + es[t - 1]
         for _ in range(count):
-            state = a[at] * state + b[at]
-            out[at] = state
-            at += step
+            state = a[element] * state + b[element]
+            out[element] = state
+            element += step
         cuda.syncthreads()
 
 
@@ -335,8 +335,8 @@ def first_kernel(a, of_b, out, steps, after, first, step):
     """The gradient of the state before the first step of each row."""
     row = cuda.grid(1)
     if row < out.size:
-        at = row_at(row, steps, after) + first
-        out[row] = a[at] * of_b[at]
+        element = row_at(row, steps, after) + first
+        out[row] = a[element] * of_b[element]
 
 
 def before(x, start, dim, backwards):

@@ -44,18 +44,18 @@ def thread_per_channel_kernel(delta, a, b, c, d, u, h, y, channels, steps):
         channel, sequence = job % channels, job // channels
         states = a.size // channels
         for t in range(steps):
-            at = job * steps + t
-            step, x = delta[at], u[at]
+            element = job * steps + t
+            step, x = delta[element], u[element]
             total = d[channel] * x
             for n in range(states):
                 by_step = (sequence * states + n) * steps + t
                 state = math.exp(step * a[channel * states + n]) * h[job * states + n] + step * x * b[by_step]
                 h[job * states + n] = state
                 total += c[by_step] * state
-            y[at] = total
+            y[element] = total
 
 
-def given_lines(delta, A, B, C, D, u):
+def input_lines(delta, A, B, C, D, u):
     return lines(delta, A, B, C, zeros(u.shape[1]) if D is None else D, u)
 
 
@@ -71,7 +71,7 @@ def selective_scan_thread_per_channel(delta, A, B, C, D, u):
     if y.size:
         batch, channels, steps = u.shape
         thread_per_channel_kernel[blocks_for(batch * channels)](
-            *given_lines(delta, A, B, C, D, u), zeros(batch * channels * A.shape[1]), *lines(y), channels, steps
+            *input_lines(delta, A, B, C, D, u), zeros(batch * channels * A.shape[1]), *lines(y), channels, steps
         )
     return y
 
@@ -127,7 +127,7 @@ def selective_scan_wide(delta, A, B, C, D, u):
     y = cuda.device_array(tuple(u.shape), f32)
     if y.size:
         h = scan_blocks(0, False, None, *factors_of(delta, A, B, u))
-        _, _, _, c, d, x = given_lines(delta, A, B, C, D, u)
+        _, _, _, c, d, x = input_lines(delta, A, B, C, D, u)
         weighted_kernel[blocks_for(y.size)](*lines(h), c, d, x, *lines(y), *u.shape[1:])
     return y
 
@@ -209,7 +209,7 @@ def selective_scan_blocks(delta, A, B, C, D, u):
     if y.size:
         batch, channels, steps = u.shape
         blocks_kernel[min(batch * channels, MOST_BLOCKS), THREADS](
-            *given_lines(delta, A, B, C, D, u), zeros(batch * channels * A.shape[1]), *lines(y), channels, steps
+            *input_lines(delta, A, B, C, D, u), zeros(batch * channels * A.shape[1]), *lines(y), channels, steps
         )
     return y
 
@@ -251,9 +251,9 @@ def of_steps_kernel(grad, delta, u, h, of_fed, of_b, of_c, channels, steps):
         t, n, sequence = i % steps, i // steps % states, i // steps // states
         by_b, by_c = f32(0), f32(0)
         for job in range(sequence * channels, (sequence + 1) * channels):
-            at, wide = job * steps + t, (t * jobs + job) * states + n
-            by_b += of_fed[wide] * delta[at] * u[at]
-            by_c += grad[at] * h[wide]
+            element, wide = job * steps + t, (t * jobs + job) * states + n
+            by_b += of_fed[wide] * delta[element] * u[element]
+            by_c += grad[element] * h[wide]
         of_b[i] = by_b
         of_c[i] = by_c
 
@@ -267,10 +267,10 @@ def of_weights_kernel(grad, delta, u, factors, of_factors, of_a, of_d, channels,
         channel, n, by_a, by_d = i // states, i % states, 0.0, 0.0  # float64: many steps
         for job in range(channel, jobs, channels):
             for t in range(steps):
-                at, wide = job * steps + t, (t * jobs + job) * states + n
-                by_a += of_factors[wide] * factors[wide] * delta[at]
+                element, wide = job * steps + t, (t * jobs + job) * states + n
+                by_a += of_factors[wide] * factors[wide] * delta[element]
                 if n == 0:
-                    by_d += grad[at] * u[at]
+                    by_d += grad[element] * u[element]
         of_a[i] = by_a
         if n == 0:
             of_d[channel] = by_d
@@ -291,13 +291,13 @@ def of_weights_kernel(grad, delta, u, factors, of_factors, of_a, of_d, channels,
     public=True,
 )
 def selective_scan_backward_wide(grad, delta, A, B, C, D, u):
-    found = [zeros(*one.shape) for one in (u, delta, A, B, C)]
+    found = [zeros(*array.shape) for array in (u, delta, A, B, C)]
     of_D = zeros(u.shape[1])
     if u.size:
         channels, steps = u.shape[1:]
         factors, fed = factors_of(delta, A, B, u)
         h, of_h = scan_blocks(0, False, None, factors, fed), cuda.device_array(tuple(factors.shape), f32)
-        g, (step, a, b, c, d, x) = grad.reshape(grad.size), given_lines(delta, A, B, C, D, u)
+        g, (step, a, b, c, d, x) = grad.reshape(grad.size), input_lines(delta, A, B, C, D, u)
         of_h_line, h_line, f_line = lines(of_h, h, factors)
         of_states_kernel[blocks_for(of_h.size)](g, c, of_h_line, channels, steps)
         of_factors, of_fed = lines(*scan_backward_blocks(0, False, None, of_h, factors, fed))
