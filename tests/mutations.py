@@ -319,7 +319,7 @@ KERNELS = [
     ),
     Fault(
         "depthwise on a GPU: planes of a block that are none are written",
-        "if there and z < wide:",
+        "if valid and z < wide:",
         "if z < wide:",
         GPU_CONVOLUTION,
         "depthwise_squares",

@@ -39,7 +39,7 @@ def on_pictures(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, g, out):
+    def wrapper(x, weight, bias, g, out):
         outs = weight.shape[0]
         if weight.size == 0:
             known = np.zeros(outs, f32) if bias is None else as_host(bias)
@@ -49,7 +49,7 @@ def on_pictures(rung):
             rung(with_batch(x), weight, bias, g, with_batch(out))
         return out
 
-    return whole
+    return wrapper
 
 
 def with_batch(x):

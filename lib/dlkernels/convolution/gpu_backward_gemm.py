@@ -83,7 +83,7 @@ def input_gemm_kernel(
     pixels = u32(count * plane)
     down, across, one = max(down, u32(1)), max(across, u32(1)), u32(1)
     n, first_y, first_z = window_of(u32(begin + t), down, across, one, one, top_y, left_z)
-    at = u32((n * groups + group) * outs_of_group * high * wide)
+    grad_start = u32((n * groups + group) * outs_of_group * high * wide)
     terms = u32(outs_of_group * taps_y * taps_x) if begin < pixels else u32(0)
     many_y, many_x = max(taps_y, one), max(taps_x, one)
     o, a, b = u32(0), u32(0), u32(0)  # of the result that this thread loads next: channel, and place in the phase
@@ -102,8 +102,8 @@ def input_gemm_kernel(
         w_o, w_a, w_b = further(w_o, w_a, w_b, on_o, on_a, on_b, many_y, many_x)
         for k in range(DEPTH):
             y, z = i32(first_y - i32(a * rate_y)), i32(first_z - i32(b * rate_x))
-            there = begin + t < pixels and o < outs_of_group
-            g_tile[k, t] = seen(grad, u32(at + o * high * wide), y, z, i32(high), i32(wide), there, f32(0))
+            valid = begin + t < pixels and o < outs_of_group
+            g_tile[k, t] = seen(grad, u32(grad_start + o * high * wide), y, z, i32(high), i32(wide), valid, f32(0))
             o, a, b = next_place(o, a, b, many_y, many_x)
         cuda.syncthreads()
         for q in range(u32(DEPTH)):
@@ -139,7 +139,7 @@ def gradient_of_x(grad, x, weight, g):
         shared = math.gcd(g.stride_y, g.dilation_y), math.gcd(g.stride_x, g.dilation_x)
         apart = g.stride_y // shared[0], g.stride_x // shared[1]
         rate = g.dilation_y // shared[0], g.dilation_x // shared[1]
-        more = (u32(one) for one in (*apart, *rate))
+        more = (u32(number) for number in (*apart, *rate))
         known = gpu_gemm.sizes(into, weight, g, grad)
         launch(input_gemm_kernel, grid, THREADS, line(grad), line(weight), line(of_x), *known, *more)
     return of_x

@@ -78,15 +78,15 @@ def weight_gemm_kernel(
     """parts: of each block's `depth` pixels, one array of weights behind the other."""
     g_tile = cuda.shared.array((DEPTH, PITCH), f32)
     x_tile = cuda.shared.array((DEPTH, LONGER), f32)
-    known = cuda.shared.array((ACROSS, 4), u32)  # of each place of the kernel: where its channel begins, y, x, whether
+    table = cuda.shared.array((ACROSS, 4), u32)  # of each place of the kernel: where its channel begins, y, x, whether
     sums, places = cuda.local.array((8, 8), f32), cuda.local.array(8, u32)
     t = u32(cuda.threadIdx.x)
     tiles = u32((outs_of_group + u32(EDGE - 1)) // u32(EDGE))
     group, first = u32(u32(cuda.blockIdx.y) // tiles), u32(u32(cuda.blockIdx.y) % tiles * u32(EDGE))
     begin, terms = u32(u32(cuda.blockIdx.x) * u32(ACROSS)), u32(ins * tall * broad)
     c, ky, kx = digits(u32(begin + t), tall, broad)
-    there = u32(1) if begin + t < terms else u32(0)
-    store4(known, (t, u32(0)), (u32(c * rows * columns), u32(ky * dilation_y), u32(kx * dilation_x), there))
+    exists = u32(1) if begin + t < terms else u32(0)
+    store4(table, (t, u32(0)), (u32(c * rows * columns), u32(ky * dilation_y), u32(kx * dilation_x), exists))
     plane, pixel = u32(high * wide), u32(u32(cuda.blockIdx.z) * depth)
     last = min(u32(pixel + depth), u32(count * plane))
     n, y, z = digits(u32(pixel + t % u32(DEPTH)), high, wide)
@@ -95,19 +95,19 @@ def weight_gemm_kernel(
     cuda.syncthreads()  # the table is complete
     for start in range(pixel, last, u32(DEPTH)):
         inside = start + t % u32(DEPTH) < last
-        at = u32((n * outs + group * outs_of_group + first) * plane + y * wide + z)
+        grad_start = u32((n * outs + group * outs_of_group + first) * plane + y * wide + z)
         for part in range(EDGE * DEPTH // THREADS):
             o = u32(t // u32(DEPTH) + u32(part * THREADS // DEPTH))
-            here = inside and first + o < outs_of_group
-            g_tile[t % u32(DEPTH), o] = grad[u32(at + o * plane)] if here else f32(0)
-        at = u32((n * groups + group) * ins * rows * columns)
+            valid = inside and first + o < outs_of_group
+            g_tile[t % u32(DEPTH), o] = grad[u32(grad_start + o * plane)] if valid else f32(0)
+        x_start = u32((n * groups + group) * ins * rows * columns)
         i, j = i32(i32(y * stride_y) - i32(top)), i32(i32(z * stride_x) - i32(left))
         for part in range(ACROSS * DEPTH // THREADS):
             k = u32(t // u32(DEPTH) + u32(part * THREADS // DEPTH))
-            channel, down, across, there = load4(known, (k, u32(0)))
-            here, m, n_x = inside and there > u32(0), i32(rows), i32(columns)
+            channel, down, across, exists = load4(table, (k, u32(0)))
+            valid, m, n_x = inside and exists > u32(0), i32(rows), i32(columns)
             pixel_i, pixel_j = i32(i + i32(down)), i32(j + i32(across))
-            x_tile[t % u32(DEPTH), k] = seen(x, u32(at + channel), pixel_i, pixel_j, m, n_x, here, f32(0))
+            x_tile[t % u32(DEPTH), k] = seen(x, u32(x_start + channel), pixel_i, pixel_j, m, n_x, valid, f32(0))
         n, y, z = further(n, y, z, on_n, on_y, on_z, high, wide)
         cuda.syncthreads()
         for q in range(u32(DEPTH)):
@@ -139,9 +139,9 @@ def weight_block_kernel(
     down, across = i32(i32(ky * dilation_y) - i32(top)), i32(i32(kx * dilation_x) - i32(left))
     for _ in range(begin, pixels, on):
         i, j = i32(i32(y * stride_y) + down), i32(i32(z * stride_x) + across)
-        at, m, n_x = u32((n * groups * ins + channel) * rows * columns), i32(rows), i32(columns)
+        x_start, m, n_x = u32((n * groups * ins + channel) * rows * columns), i32(rows), i32(columns)
         factor = grad[u32((n * outs + o) * plane + y * wide + z)]
-        total += factor * seen(x, at, i, j, m, n_x, True, f32(0))
+        total += factor * seen(x, x_start, i, j, m, n_x, True, f32(0))
         n, y, z = further(n, y, z, on_n, on_y, on_z, high, wide)
     total = block_sum(total, sums)
     if cuda.threadIdx.x == 0:
@@ -167,9 +167,9 @@ def gradient_of_weight(grad, x, weight, g):
     else:
         launch(weight_block_kernel, (weight.size, splits), MANY, line(grad), line(x), parts, *known)
     if splits > 1:
-        whole, size = device_array(weight.size, f32), weight.size
-        launch(sum_parts_kernel, -(-size // MANY), MANY, parts, whole, u32(splits), u32(size))
-        parts = whole
+        total, size = device_array(weight.size, f32), weight.size
+        launch(sum_parts_kernel, -(-size // MANY), MANY, parts, total, u32(splits), u32(size))
+        parts = total
     return view(parts, tuple(weight.shape))
 
 

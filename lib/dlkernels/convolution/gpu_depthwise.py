@@ -46,15 +46,15 @@ def depthwise_kernel(tall, broad, stride, side):
         begin, step = u32(u32(cuda.blockIdx.z) * u32(planes)), u32(u32(cuda.gridDim.z) * u32(planes))
         for first in range(begin, u32(count * outs), step):
             plane = u32(first + tz)
-            there, o = plane < count * outs, u32(plane % outs)
-            at = u32(plane // outs * (outs // outs_of_group) + o // outs_of_group) * u32(rows * columns)
+            valid, o = plane < count * outs, u32(plane % outs)
+            x_start = u32(plane // outs * (outs // outs_of_group) + o // outs_of_group) * u32(rows * columns)
             for r in range(ty, u32(high_window), u32(side // ROWS)):
                 i = i32(first_i + i32(r))
                 for q in range(tx, u32(wide_window), u32(side)):
                     j = i32(first_j + i32(q))
-                    windows[tz, r, q] = seen(x, u32(at), i, j, i32(rows), i32(columns), there, f32(0))
+                    windows[tz, r, q] = seen(x, u32(x_start), i, j, i32(rows), i32(columns), valid, f32(0))
             for q in range(u32(ty * u32(side) + tx), u32(taps), u32(side * side // ROWS)):
-                factors[tz, q] = weight[u32(o * u32(taps) + q)] if there else f32(0)
+                factors[tz, q] = weight[u32(o * u32(taps) + q)] if valid else f32(0)
             cuda.syncthreads()  # windows and weights are complete
             for r in range(ROWS):
                 sums[r] = f32(0)
@@ -66,7 +66,7 @@ def depthwise_kernel(tall, broad, stride, side):
                     factor = factors[tz, u32(ky * broad + kx)]
                     for r in range(ROWS):
                         sums[r] += factor * column[r * stride + ky]
-            if there and z < wide:
+            if valid and z < wide:
                 constant = bias[o]
                 for r in range(ROWS):
                     if y + u32(r) < high:

@@ -92,10 +92,10 @@ def next_place(c, ky, kx, tall, broad):
 
 
 @cuda.jit(device=True)
-def seen(x, at, i, j, rows, columns, there, nothing):
-    """Pixel (i, j) of the plane that begins at element `at`; `nothing` outside it, or if nobody is `there`."""
-    if there and i >= 0 and i < rows and j >= 0 and j < columns:
-        return x[at + u32(i * columns + j)]
+def seen(x, plane_start, i, j, rows, columns, valid, nothing):
+    """Pixel (i, j) of the plane that begins at element `plane_start`; `nothing` outside it, or if it is not `valid`."""
+    if valid and i >= 0 and i < rows and j >= 0 and j < columns:
+        return x[plane_start + u32(i * columns + j)]
     return nothing
 
 
@@ -135,7 +135,7 @@ def implicit_kernel(
         pixel, high, wide, stride_y, stride_x, top, left
     )  # fmt: skip
     # where the first channel of this thread's picture begins
-    at = u32((n * groups + group) * ins * rows * columns)
+    x_start = u32((n * groups + group) * ins * rows * columns)
     c, ky, kx = u32(0), u32(0), u32(0)
     clear(sums)
     for start in range(u32(0), terms, u32(DEPTH)):
@@ -148,9 +148,9 @@ def implicit_kernel(
         for k in range(DEPTH):
             i = i32(first_i + i32(ky * dilation_y))
             j = i32(first_j + i32(kx * dilation_x))
-            there = begin + t < pixels and c < ins
-            channel, m, n_x = u32(at + c * rows * columns), i32(rows), i32(columns)
-            x_tile[k, t] = seen(x, channel, i, j, m, n_x, there, f32(0))
+            valid = begin + t < pixels and c < ins
+            channel, m, n_x = u32(x_start + c * rows * columns), i32(rows), i32(columns)
+            x_tile[k, t] = seen(x, channel, i, j, m, n_x, valid, f32(0))
             c, ky, kx = next_place(c, ky, kx, tall, broad)
         cuda.syncthreads()  # the tiles are complete
         for q in range(u32(DEPTH)):
@@ -255,7 +255,7 @@ def tensor_kernel(kind):
         plane, terms = u32(high * wide), u32(ins * tall * broad)
         pixels, begin = u32(count * plane), u32(u32(cuda.blockIdx.x) * u32(ACROSS))
         n, first_i, first_j = window_of(u32(begin + t), high, wide, stride_y, stride_x, top, left)
-        at = u32((n * groups + group) * ins * rows * columns)
+        x_start = u32((n * groups + group) * ins * rows * columns)
         c, ky, kx = u32(0), u32(0), u32(0)
         clear_fragments(sums)
         for start in range(u32(0), terms, u32(DEEP)):
@@ -272,8 +272,8 @@ def tensor_kernel(kind):
             for four in range(DEEP // 8):
                 for q in range(8):
                     i, j = i32(first_i + i32(ky * dilation_y)), i32(first_j + i32(kx * dilation_x))
-                    there = begin + t < pixels and c < ins
-                    number = seen(x, u32(at + c * rows * columns), i, j, i32(rows), i32(columns), there, u16(0))
+                    valid = begin + t < pixels and c < ins
+                    number = seen(x, u32(x_start + c * rows * columns), i, j, i32(rows), i32(columns), valid, u16(0))
                     words[q // 2] = pair(number, u16(0)) if q % 2 == 0 else pair(words[q // 2], number)
                     c, ky, kx = next_place(c, ky, kx, tall, broad)
                 store4(x_tile, (t, u32(4 * four)), (words[0], words[1], words[2], words[3]))
