@@ -81,16 +81,18 @@ def quantize_kernel(x, scales, zeros, kind, lowest, highest, bounds, nan, packed
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         row = i // width
         column = i % width * (2 if packed else 1)
-        of = step_of(row, column, run, groups, repeat, scales)
+        group = step_of(row, column, run, groups, repeat, scales)
         number = x[row * length + column]
-        code = code_of(number, scales[of], zeros[of % zeros.size], kind, lowest, highest, bounds, bounds.size, nan)
+        code = code_of(
+            number, scales[group], zeros[group % zeros.size], kind, lowest, highest, bounds, bounds.size, nan
+        )
         if packed:
             code = code & 15
             if column + 1 < length:
-                of = step_of(row, column + 1, run, groups, repeat, scales)
-                number, zero = x[row * length + column + 1], zeros[of % zeros.size]
-                other = code_of(number, scales[of], zero, kind, lowest, highest, bounds, bounds.size, nan)
-                code = code | (other & 15) << 4
+                group = step_of(row, column + 1, run, groups, repeat, scales)
+                number, zero = x[row * length + column + 1], zeros[group % zeros.size]
+                high_code = code_of(number, scales[group], zero, kind, lowest, highest, bounds, bounds.size, nan)
+                code = code | (high_code & 15) << 4
         out[i] = u8(code & 255)
 
 
@@ -98,12 +100,12 @@ def on_numbers(rung):
     """Let `rung(form, runs, x, scales, zeros, out)` quantize lines. Of whole numbers there is no table."""
 
     @functools.wraps(rung)
-    def whole(dtype, runs, input, scale, zero, out):
+    def wrapper(dtype, runs, input, scale, zero, out):
         if input.size:
             rung(FORMATS[dtype], runs, line(input), line(scale), line(zero), line(out, u8))
         return out
 
-    return whole
+    return wrapper
 
 
 @functools.cache
@@ -118,8 +120,8 @@ def constants(form):
 
 
 def by_threads(form, runs, x, scales, zeros, out):
-    given = x, scales, zeros, *constants(form), form.packed, runs.length, runs.run, runs.groups, runs.repeat, out
-    quantize_kernel[blocks_for(out.size), THREADS](*given)
+    arguments = x, scales, zeros, *constants(form), form.packed, runs.length, runs.run, runs.groups, runs.repeat, out
+    quantize_kernel[blocks_for(out.size), THREADS](*arguments)
 
 
 OF_NUMBERS = (
@@ -145,11 +147,11 @@ def quantize_wide_kernel(
         table[b] = bounds[b]
     cuda.syncthreads()
     for i in range(cuda.grid(1), x.size // EIGHT, cuda.gridsize(1)):
-        at = EIGHT * i
-        of = step_of(at // length, at % length, run, groups, repeat, scales)
-        scale, zero, count = scales[of], zeros[of % zeros.size], bounds.size
-        x0, x1, x2, x3 = load4(x, at)
-        x4, x5, x6, x7 = load4(x, at + 4)
+        start = EIGHT * i
+        group = step_of(start // length, start % length, run, groups, repeat, scales)
+        scale, zero, count = scales[group], zeros[group % zeros.size], bounds.size
+        x0, x1, x2, x3 = load4(x, start)
+        x4, x5, x6, x7 = load4(x, start + 4)
         c0 = code_of(x0, scale, zero, kind, lowest, highest, table, count, nan)
         c1 = code_of(x1, scale, zero, kind, lowest, highest, table, count, nan)
         c2 = code_of(x2, scale, zero, kind, lowest, highest, table, count, nan)
@@ -161,10 +163,10 @@ def quantize_wide_kernel(
         if packed:
             b0, b1 = u8(c0 & 15 | (c1 & 15) << 4), u8(c2 & 15 | (c3 & 15) << 4)
             b2, b3 = u8(c4 & 15 | (c5 & 15) << 4), u8(c6 & 15 | (c7 & 15) << 4)
-            store4(out, at // 2, (b0, b1, b2, b3))
+            store4(out, start // 2, (b0, b1, b2, b3))
         else:
-            store4(out, at, (u8(c0 & 255), u8(c1 & 255), u8(c2 & 255), u8(c3 & 255)))
-            store4(out, at + 4, (u8(c4 & 255), u8(c5 & 255), u8(c6 & 255), u8(c7 & 255)))
+            store4(out, start, (u8(c0 & 255), u8(c1 & 255), u8(c2 & 255), u8(c3 & 255)))
+            store4(out, start + 4, (u8(c4 & 255), u8(c5 & 255), u8(c6 & 255), u8(c7 & 255)))
 
 
 def in_eights(runs, *arrays):
@@ -194,47 +196,47 @@ WIDE = (
 def quantize_wide(form, runs, x, scales, zeros, out):
     if not in_eights(runs, x, out):
         return by_threads(form, runs, x, scales, zeros, out)
-    given = x, scales, zeros, *constants(form), form.packed, runs.length, runs.run, runs.groups, runs.repeat, out
-    quantize_wide_kernel[blocks_for(x.size // EIGHT), THREADS](*given)
+    arguments = x, scales, zeros, *constants(form), form.packed, runs.length, runs.run, runs.groups, runs.repeat, out
+    quantize_wide_kernel[blocks_for(x.size // EIGHT), THREADS](*arguments)
 
 
 # ---- dequantize ------------------------------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
-def number_of(code, levels, whole, sign, zero):
-    return f32((code ^ sign) - sign - zero) if whole else levels[code]
+def number_of(code, levels, integer, sign, zero):
+    return f32((code ^ sign) - sign - zero) if integer else levels[code]
 
 
 @cuda.jit
-def dequantize_kernel(codes, scales, zeros, levels, whole, sign, packed, length, run, groups, repeat, out):
+def dequantize_kernel(codes, scales, zeros, levels, integer, sign, packed, length, run, groups, repeat, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         row, column = i // length, i % length
-        of = step_of(row, column, run, groups, repeat, scales)
+        group = step_of(row, column, run, groups, repeat, scales)
         if packed:
             byte = i32(codes[row * ((length + 1) // 2) + column // 2])
             code = byte >> 4 if column % 2 else byte & 15
         else:
             code = i32(codes[i])
-        out[i] = number_of(code, levels, whole, sign, zeros[of % zeros.size]) * scales[of]
+        out[i] = number_of(code, levels, integer, sign, zeros[group % zeros.size]) * scales[group]
 
 
 def on_codes(rung):
     """Let `rung(form, runs, codes, scales, zeros, out)` dequantize lines."""
 
     @functools.wraps(rung)
-    def whole(dtype, runs, codes, scale, zero, out):
+    def wrapper(dtype, runs, codes, scale, zero, out):
         if out.size:
             rung(FORMATS[dtype], runs, line(codes, u8), line(scale), line(zero), line(out))
         return out
 
-    return whole
+    return wrapper
 
 
 def numbers_by_threads(form, runs, codes, scales, zeros, out):
     table = _table(form, "levels"), form.whole, _sign_bit(form), form.packed
-    given = codes, scales, zeros, *table, runs.length, runs.run, runs.groups, runs.repeat, out
-    dequantize_kernel[blocks_for(out.size), THREADS](*given)
+    arguments = codes, scales, zeros, *table, runs.length, runs.run, runs.groups, runs.repeat, out
+    dequantize_kernel[blocks_for(out.size), THREADS](*arguments)
 
 
 OF_CODES = (dequantize_kernel, [f"void({BYTES}, {LINE}, {WHOLE}, {LINE}, boolean, int64, boolean, {RUNS}, {LINE})"])
@@ -247,34 +249,34 @@ def dequantize_threads(form, runs, codes, scales, zeros, out):
 
 
 @cuda.jit
-def dequantize_wide_kernel(codes, scales, zeros, levels, whole, sign, packed, length, run, groups, repeat, out):
+def dequantize_wide_kernel(codes, scales, zeros, levels, integer, sign, packed, length, run, groups, repeat, out):
     table = cuda.shared.array(MOST_LEVELS, f32)
     for b in range(cuda.threadIdx.x, levels.size, cuda.blockDim.x):
         table[b] = levels[b]
     cuda.syncthreads()
     for i in range(cuda.grid(1), out.size // EIGHT, cuda.gridsize(1)):
-        at = EIGHT * i
-        of = step_of(at // length, at % length, run, groups, repeat, scales)
-        scale, zero = scales[of], zeros[of % zeros.size]
+        start = EIGHT * i
+        group = step_of(start // length, start % length, run, groups, repeat, scales)
+        scale, zero = scales[group], zeros[group % zeros.size]
         if packed:
-            b0, b1, b2, b3 = load4(codes, at // 2)
+            b0, b1, b2, b3 = load4(codes, start // 2)
             c0, c1, c2, c3 = i32(b0) & 15, i32(b0) >> 4, i32(b1) & 15, i32(b1) >> 4
             c4, c5, c6, c7 = i32(b2) & 15, i32(b2) >> 4, i32(b3) & 15, i32(b3) >> 4
         else:
-            b0, b1, b2, b3 = load4(codes, at)
+            b0, b1, b2, b3 = load4(codes, start)
             c0, c1, c2, c3 = i32(b0), i32(b1), i32(b2), i32(b3)
-            b0, b1, b2, b3 = load4(codes, at + 4)
+            b0, b1, b2, b3 = load4(codes, start + 4)
             c4, c5, c6, c7 = i32(b0), i32(b1), i32(b2), i32(b3)
-        y0 = number_of(c0, table, whole, sign, zero) * scale
-        y1 = number_of(c1, table, whole, sign, zero) * scale
-        y2 = number_of(c2, table, whole, sign, zero) * scale
-        y3 = number_of(c3, table, whole, sign, zero) * scale
-        store4(out, at, (y0, y1, y2, y3))
-        y0 = number_of(c4, table, whole, sign, zero) * scale
-        y1 = number_of(c5, table, whole, sign, zero) * scale
-        y2 = number_of(c6, table, whole, sign, zero) * scale
-        y3 = number_of(c7, table, whole, sign, zero) * scale
-        store4(out, at + 4, (y0, y1, y2, y3))
+        y0 = number_of(c0, table, integer, sign, zero) * scale
+        y1 = number_of(c1, table, integer, sign, zero) * scale
+        y2 = number_of(c2, table, integer, sign, zero) * scale
+        y3 = number_of(c3, table, integer, sign, zero) * scale
+        store4(out, start, (y0, y1, y2, y3))
+        y0 = number_of(c4, table, integer, sign, zero) * scale
+        y1 = number_of(c5, table, integer, sign, zero) * scale
+        y2 = number_of(c6, table, integer, sign, zero) * scale
+        y3 = number_of(c7, table, integer, sign, zero) * scale
+        store4(out, start + 4, (y0, y1, y2, y3))
 
 
 WIDE_CODES = (
@@ -297,5 +299,5 @@ def dequantize_wide(form, runs, codes, scales, zeros, out):
     if not in_eights(runs, codes, out):
         return numbers_by_threads(form, runs, codes, scales, zeros, out)
     table = _table(form, "levels"), form.whole, _sign_bit(form), form.packed
-    given = codes, scales, zeros, *table, runs.length, runs.run, runs.groups, runs.repeat, out
-    dequantize_wide_kernel[blocks_for(out.size // EIGHT), THREADS](*given)
+    arguments = codes, scales, zeros, *table, runs.length, runs.run, runs.groups, runs.repeat, out
+    dequantize_wide_kernel[blocks_for(out.size // EIGHT), THREADS](*arguments)

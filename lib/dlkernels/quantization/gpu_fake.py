@@ -21,20 +21,20 @@ def rint(x):
 @cuda.jit
 def fake_kernel(x, scales, zeros, least, most, length, run, groups, repeat, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        of = step_of(i // length, i % length, run, groups, repeat, scales)
-        zero = zeros[of % zeros.size]
+        group = step_of(i // length, i % length, run, groups, repeat, scales)
+        zero = zeros[group % zeros.size]
         low, high = f32(least - zero), f32(most - zero)
-        q = x[i] / scales[of]
+        q = x[i] / scales[group]
         q = q if q > low else low
         q = q if q < high else high
-        out[i] = rint(q) * scales[of]
+        out[i] = rint(q) * scales[group]
 
 
 @cuda.jit
 def backward_kernel(x, scales, zeros, least, most, length, run, groups, repeat, grad, out):
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        of = step_of(i // length, i % length, run, groups, repeat, scales)
-        zero, code = zeros[of % zeros.size], rint(x[i] / scales[of])
+        group = step_of(i // length, i % length, run, groups, repeat, scales)
+        zero, code = zeros[group % zeros.size], rint(x[i] / scales[group])
         out[i] = grad[i] if code >= f32(least - zero) and code <= f32(most - zero) else f32(0)
 
 
@@ -42,7 +42,7 @@ def on_lines(rung):
     """Let `rung(blocks, before, runs, after)` take arrays of any shape."""
 
     @functools.wraps(rung)
-    def whole(runs, least, most, scale, zero, input, *arrays):
+    def wrapper(runs, least, most, scale, zero, input, *arrays):
         out = arrays[-1]
         if out.size:
             before = line(input), line(scale), line(zero), least, most
@@ -50,7 +50,7 @@ def on_lines(rung):
             rung(blocks_for(out.size), *before, *of_runs, *(line(x) for x in arrays))
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation(
@@ -62,8 +62,8 @@ def on_lines(rung):
     public=True,
 )
 @on_lines
-def fake_quantize_threads(blocks, *given):
-    fake_kernel[blocks, THREADS](*given)
+def fake_quantize_threads(blocks, *arguments):
+    fake_kernel[blocks, THREADS](*arguments)
 
 
 @implementation(
@@ -75,5 +75,5 @@ def fake_quantize_threads(blocks, *given):
     public=True,
 )
 @on_lines
-def fake_quantize_backward_threads(blocks, *given):
-    backward_kernel[blocks, THREADS](*given)
+def fake_quantize_backward_threads(blocks, *arguments):
+    backward_kernel[blocks, THREADS](*arguments)

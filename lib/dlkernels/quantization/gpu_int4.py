@@ -31,7 +31,7 @@ def on_rows(rung):
     there are not, lines of no number come."""
 
     @functools.wraps(rung)
-    def whole(group, bias, input, weight, scale, zero, out):
+    def wrapper(group, bias, input, weight, scale, zero, out):
         if not out.size:
             return out
         outputs, inputs = weight.shape[0], input.shape[-1]
@@ -42,7 +42,7 @@ def on_rows(rung):
         rung(*lines, inputs, rows, scale.shape[1], group, out.reshape(out.size))
         return out
 
-    return whole
+    return wrapper
 
 
 @functools.cache
@@ -69,10 +69,10 @@ def thread_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, ou
         for row in range(cuda.blockIdx.y, rows, cuda.gridDim.y):
             total = bias[o % bias.size]
             for k in range(inputs):
-                of = o * groups + k // group
+                g = o * groups + k // group
                 byte = i32(weight[o * width + k // 2])
                 number = low_of(byte) if k % 2 == 0 else high_of(byte)
-                total += x[row * inputs + k] * ((number - f32(zeros[of if zeros.size > 1 else 0])) * scale[of])
+                total += x[row * inputs + k] * ((number - f32(zeros[g if zeros.size > 1 else 0])) * scale[g])
             out[row * outputs + o] = total
 
 
@@ -93,12 +93,12 @@ def warp_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, group, out)
         for row in range(cuda.blockIdx.y, rows, cuda.gridDim.y):
             total = f32(0)
             for b in range(lane, width, WARP):
-                of, byte, k = o * groups + 2 * b // group, i32(weight[o * width + b]), row * inputs + 2 * b
-                zero = f32(zeros[of if zeros.size > 1 else 0])
-                part = x[k] * (low_of(byte) - zero)
+                g, byte, k = o * groups + 2 * b // group, i32(weight[o * width + b]), row * inputs + 2 * b
+                zero = f32(zeros[g if zeros.size > 1 else 0])
+                partial_sum = x[k] * (low_of(byte) - zero)
                 if 2 * b + 1 < inputs:
-                    part += x[k + 1] * (high_of(byte) - zero)
-                total += part * scale[of]
+                    partial_sum += x[k + 1] * (high_of(byte) - zero)
+                total += partial_sum * scale[g]
             total = sum_of_warp(total)
             if lane == 0:
                 out[row * outputs + o] = total + bias[o % bias.size]
@@ -112,16 +112,16 @@ def wide_kernel(x, weight, scale, zeros, bias, inputs, rows, groups, shift, out)
         for row in range(cuda.blockIdx.y, rows, cuda.gridDim.y):
             total = f32(0)
             for b in range(4 * lane, width, 4 * WARP):
-                of = o * groups + (2 * b >> shift)
-                zero = f32(zeros[of if zeros.size > 1 else 0])
+                g = o * groups + (2 * b >> shift)
+                zero = f32(zeros[g if zeros.size > 1 else 0])
                 b0, b1, b2, b3 = load4(weight, o * width + b)
                 x0, x1, x2, x3 = load4(x, row * inputs + 2 * b)
-                part = x0 * (low_of(i32(b0)) - zero) + x1 * (high_of(i32(b0)) - zero)
-                part += x2 * (low_of(i32(b1)) - zero) + x3 * (high_of(i32(b1)) - zero)
+                partial_sum = x0 * (low_of(i32(b0)) - zero) + x1 * (high_of(i32(b0)) - zero)
+                partial_sum += x2 * (low_of(i32(b1)) - zero) + x3 * (high_of(i32(b1)) - zero)
                 x0, x1, x2, x3 = load4(x, row * inputs + 2 * b + 4)
-                part += x0 * (low_of(i32(b2)) - zero) + x1 * (high_of(i32(b2)) - zero)
-                part += x2 * (low_of(i32(b3)) - zero) + x3 * (high_of(i32(b3)) - zero)
-                total += part * scale[of]
+                partial_sum += x0 * (low_of(i32(b2)) - zero) + x1 * (high_of(i32(b2)) - zero)
+                partial_sum += x2 * (low_of(i32(b3)) - zero) + x3 * (high_of(i32(b3)) - zero)
+                total += partial_sum * scale[g]
             total = sum_of_warp(total)
             if lane == 0:
                 out[row * outputs + o] = total + bias[o % bias.size]
@@ -143,9 +143,9 @@ def int4_thread_per_output(x, weight, scale, zeros, bias, inputs, rows, groups, 
     thread_kernel[grid, THREADS](x, weight, scale, zeros, bias, inputs, rows, groups, group, out)
 
 
-def by_warps(kernel, rows, *given):
-    grid = -(-(given[-1].size // rows) // WARPS), min(rows, MOST_IN_Y)
-    kernel[grid, (WARP, WARPS)](*given)
+def by_warps(kernel, rows, *arguments):
+    grid = -(-(arguments[-1].size // rows) // WARPS), min(rows, MOST_IN_Y)
+    kernel[grid, (WARP, WARPS)](*arguments)
 
 
 @implementation(
@@ -156,8 +156,8 @@ def by_warps(kernel, rows, *given):
     kernels=[(warp_kernel, [SIGNATURE])],
 )
 @on_rows
-def int4_warp_per_output(*given):
-    by_warps(warp_kernel, given[6], *given)
+def int4_warp_per_output(*arguments):
+    by_warps(warp_kernel, arguments[6], *arguments)
 
 
 @implementation(
@@ -170,10 +170,10 @@ def int4_warp_per_output(*given):
     public=True,
 )
 @on_rows
-def int4_warp_wide(*given):
-    x, weight, *_, inputs, rows, groups, group, _ = given
+def int4_warp_wide(*arguments):
+    x, weight, *_, inputs, rows, groups, group, _ = arguments
     power = group >= 8 and group & (group - 1) == 0
     if inputs % 8 or not (groups == 1 or power) or not aligned(x, weight):
-        return by_warps(warp_kernel, rows, *given)
+        return by_warps(warp_kernel, rows, *arguments)
     shift = group.bit_length() - 1 if power else ALL_OF_A_ROW
-    by_warps(wide_kernel, rows, *given[:-2], shift, given[-1])
+    by_warps(wide_kernel, rows, *arguments[:-2], shift, arguments[-1])

@@ -34,14 +34,14 @@ def on_rows(rung):
     """Let `rung(bias, rows, inputs, *rest, out)` take inputs of any shape; the bias is a line, of one zero where it is None."""
 
     @functools.wraps(rung)
-    def whole(bias, input, *rest):
+    def wrapper(bias, input, *rest):
         *rest, out = rest
         if out.size:
             rows = out.size // out.shape[-1]
             rung(of_bias(bias), rows, input.reshape(input.size), input.shape[-1], *rest, out.reshape(out.size))
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit
@@ -88,8 +88,8 @@ def _one():
 @on_rows
 def codebook_warp_per_output(bias, rows, x, inputs, weight, codebook, packed, scale, group, out):
     groups, steps = (1, _one()) if scale is None else (scale.shape[1], scale.reshape(scale.size))
-    given = x, weight.reshape(weight.size), codebook, steps, bias, inputs, packed, rows, groups, group, out
-    by_warps(codebook_kernel, rows, *given)
+    arguments = x, weight.reshape(weight.size), codebook, steps, bias, inputs, packed, rows, groups, group, out
+    by_warps(codebook_kernel, rows, *arguments)
 
 
 @cuda.jit
@@ -123,10 +123,10 @@ def hashed_warp_per_output(bias, rows, x, inputs, weight, seed, out):
 
 
 @cuda.jit(device=True)
-def dot_of_warp(x, begin, matrix, at, size, lane):
+def dot_of_warp(x, begin, matrix, matrix_start, size, lane):
     total = f32(0)
     for k in range(lane, size, WARP):
-        total += x[begin + k] * matrix[at + k]
+        total += x[begin + k] * matrix[matrix_start + k]
     return sum_of_warp(total)
 
 
@@ -161,6 +161,6 @@ def low_rank_block_per_row(bias, input, u, v, out):
     if rank > MOST_RANK:
         return linear(linear(input, v), u, bias, None, out)
     if out.size:
-        given = *lines(input, u, v), of_bias(bias), input.shape[-1], rank, rows, *lines(out)
-        low_rank_kernel[min(rows, MOST_IN_Y), (WARP, WARPS)](*given)
+        arguments = *lines(input, u, v), of_bias(bias), input.shape[-1], rank, rows, *lines(out)
+        low_rank_kernel[min(rows, MOST_IN_Y), (WARP, WARPS)](*arguments)
     return out

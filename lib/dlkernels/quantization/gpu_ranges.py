@@ -23,38 +23,38 @@ LONG, PARTS = 1 << 14, 256  # a run of so many numbers is cut, into so many at m
 
 
 @cuda.jit(device=True)
-def lower(one, other):
+def lower(a, b):
     """The lower of two; what is not a number, if one is."""
-    return other if other < one or other != other else one
+    return b if b < a or b != b else a
 
 
 @cuda.jit(device=True)
-def upper(one, other):
-    return other if other > one or other != other else one
+def upper(a, b):
+    return b if b > a or b != b else a
 
 
 @cuda.jit
 def thread_kernel(x, rows, length, run, groups, low, high):
-    of = cuda.grid(1)
-    if of < low.size:
+    group = cuda.grid(1)
+    if group < low.size:
         least = largest = f32(0)
-        begin = of % groups * run
+        begin = group % groups * run
         end = min(begin + run, length)
-        for row in range(of // groups, rows, max(low.size // groups, 1)):
+        for row in range(group // groups, rows, max(low.size // groups, 1)):
             for column in range(begin, end):
                 least, largest = lower(least, x[row * length + column]), upper(largest, x[row * length + column])
-        low[of], high[of] = least, largest
+        low[group], high[group] = least, largest
 
 
 @cuda.jit
 def block_kernel(x, y, rows, length, run, groups, low, high):
     """The least of x and the largest of y in each run."""
     lows, highs = cuda.shared.array(WARPS, f32), cuda.shared.array(WARPS, f32)
-    of, t = cuda.blockIdx.x, cuda.threadIdx.x
+    group, t = cuda.blockIdx.x, cuda.threadIdx.x
     least = largest = f32(0)
-    begin = of % groups * run
+    begin = group % groups * run
     end = min(begin + run, length)
-    for row in range(of // groups, rows, max(low.size // groups, 1)):
+    for row in range(group // groups, rows, max(low.size // groups, 1)):
         for column in range(begin + t, end, cuda.blockDim.x):
             least, largest = lower(least, x[row * length + column]), upper(largest, y[row * length + column])
     apart = WARP // 2
@@ -68,14 +68,14 @@ def block_kernel(x, y, rows, length, run, groups, low, high):
     if t == 0:
         for warp in range(1, cuda.blockDim.x // WARP):
             least, largest = lower(least, lows[warp]), upper(largest, highs[warp])
-        low[of], high[of] = least, largest
+        low[group], high[group] = least, largest
 
 
 @cuda.jit
 def steps_kernel(low, high, symmetric, lowest, highest, scale, zero):
-    of = cuda.grid(1)
-    if of < low.size:
-        least, largest = low[of], high[of]
+    group = cuda.grid(1)
+    if group < low.size:
+        least, largest = low[group], high[group]
         if symmetric:
             width = max(-least, largest) / f32(highest)
         else:
@@ -86,14 +86,14 @@ def steps_kernel(low, high, symmetric, lowest, highest, scale, zero):
             width = f32(1)
         else:
             width = least + largest
-        scale[of] = width
+        scale[group] = width
         if not symmetric:
             origin = (
                 f32(lowest) - f32(round(least / width))
                 if abs(least / width) <= f32(highest - lowest + 1)
                 else f32(lowest)
             )
-            zero[of] = i32(min(max(origin, f32(lowest)), f32(highest)))
+            zero[group] = i32(min(max(origin, f32(lowest)), f32(highest)))
 
 
 STEPS = (steps_kernel, [f"void({LINE}, {LINE}, boolean, int64, int64, {LINE}, {WHOLE})"])
@@ -103,18 +103,18 @@ def on_ranges(rung):
     """Let `rung(runs, x, low, high)` fill lines with the ends of all runs."""
 
     @functools.wraps(rung)
-    def whole(dtype, symmetric, runs, wanted, input):
-        form, count = FORMATS[dtype], int(np.prod(wanted, dtype=np.int64))
-        scale, zero = cuda.device_array(wanted, f32), cuda.device_array(wanted, i32)
+    def wrapper(dtype, symmetric, runs, shape, input):
+        form, count = FORMATS[dtype], int(np.prod(shape, dtype=np.int64))
+        scale, zero = cuda.device_array(shape, f32), cuda.device_array(shape, i32)
         if count:
             low, high = (cuda.to_device(np.zeros(count, f32)) for _ in range(2))
             if input.size:
                 rung(runs, line(input), low, high)
-            given = symmetric, int(form.lowest), int(form.highest), line(scale), line(zero)
-            steps_kernel[blocks_for(count), THREADS](low, high, *given)
+            settings = symmetric, int(form.lowest), int(form.highest), line(scale), line(zero)
+            steps_kernel[blocks_for(count), THREADS](low, high, *settings)
         return scale, None if symmetric else zero
 
-    return whole
+    return wrapper
 
 
 def by_thread(runs, x, low, high):
@@ -159,5 +159,5 @@ def qparams_block_per_scale(runs, x, low, high):
 
 
 def by_block(runs, x, y, low, high):
-    given = x, y, runs.rows, runs.length, runs.run, runs.groups, low, high
-    block_kernel[low.size, THREADS if runs.run >= THREADS else WARP](*given)
+    arguments = x, y, runs.rows, runs.length, runs.run, runs.groups, low, high
+    block_kernel[low.size, THREADS if runs.run >= THREADS else WARP](*arguments)
