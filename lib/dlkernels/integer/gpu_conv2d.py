@@ -38,7 +38,7 @@ def on_pictures(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, scale, zeros, q, where, out):
+    def wrapper(x, weight, bias, scale, zeros, q, where, out):
         if out.size:
             outs = weight.shape[0]
             *_, channels, high, wide = tuple(x.shape)
@@ -49,7 +49,7 @@ def on_pictures(rung):
             rung(pixels, g.as_bytes(weight), scale, zeros is not None, *known)
         return out
 
-    return whole
+    return wrapper
 
 
 def place(where):
@@ -91,8 +91,8 @@ def one_per_output_kernel(codes):
 
 
 def _one_per_output(codes):
-    given = f"uint8[:, :, :, ::1], uint8[:, :, :, ::1], int32, {PLACE}"
-    return [f"void({given}, {CHANNELS}, {g.out_type(codes)}[:, :, :, ::1], {g.NUMBERS})"]
+    arrays = f"uint8[:, :, :, ::1], uint8[:, :, :, ::1], int32, {PLACE}"
+    return [f"void({arrays}, {CHANNELS}, {g.out_type(codes)}[:, :, :, ::1], {g.NUMBERS})"]
 
 
 @implementation(
@@ -176,8 +176,8 @@ def words_kernel(codes):
 
 
 def _words(codes):
-    given = "uint32[:, :, ::1], uint32[:, :, ::1], int32[::1], int32, int32, int32, int32, int32, uint32"
-    return [f"void({given}, {PLACE}, {CHANNELS}, {g.out_type(codes)}[:, :, :, ::1], {g.NUMBERS})"]
+    arguments = "uint32[:, :, ::1], uint32[:, :, ::1], int32[::1], int32, int32, int32, int32, int32, uint32"
+    return [f"void({arguments}, {PLACE}, {CHANNELS}, {g.out_type(codes)}[:, :, :, ::1], {g.NUMBERS})"]
 
 
 def by_words(kernel, x, weight, scale, shifted, bias, zeros, q, where, out, grid):
@@ -245,15 +245,15 @@ def tile_kernel(codes):
                     i = pixel // columns * stride_y + tap // kernel_x * dilation_y - top
                     j = pixel % columns * stride_x + tap % kernel_x * dilation_x - left
                     inside = i >= 0 and i < extent_y and j >= 0 and j < extent_x
-                    here = c < words and pixel < rows * columns
+                    valid_pixel = c < words and pixel < rows * columns
                     word = outside
-                    if here and inside:
+                    if valid_pixel and inside:
                         word = x[group, c, i * extent_x + j] ^ turn
                     x_tile[step, t % EDGE] = word
                     row, step = t // STEPS + part * (SIDE * SIDE // STEPS), t % STEPS
                     tap, c = (start + step) % taps, (start + step) // taps
-                    known = c < words and first + row < each
-                    w_tile[row, step] = weight[channels + first + row, c, tap] if known else u32(0)
+                    valid_weight = c < words and first + row < each
+                    w_tile[row, step] = weight[channels + first + row, c, tap] if valid_weight else u32(0)
                 cuda.syncthreads()
                 for step in range(STEPS):
                     for c in range(EACH):

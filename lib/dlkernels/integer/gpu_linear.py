@@ -31,7 +31,7 @@ def on_rows(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, scale, zeros, q, out):
+    def wrapper(x, weight, bias, scale, zeros, q, out):
         if out.size:
             n, k = tuple(weight.shape)
             m = out.size // n
@@ -40,7 +40,7 @@ def on_rows(rung):
             rung(g.as_bytes(x, (m, k)), g.as_bytes(weight), scale, zeros is not None, *known)
         return out
 
-    return whole
+    return wrapper
 
 
 def tiles(out, edge):
