@@ -51,8 +51,8 @@ def step(a_tile, b_tile, p, y, x, sums):
 
 
 @cuda.jit(device=True)
-def store_sums(sums, out, at, i, j, m, n):
-    """Store 8 x 8 sums; (i, j) is the place of the first in the matrix that begins at element `at` of out."""
+def store_sums(sums, out, out_start, i, j, m, n):
+    """Store 8 x 8 sums; (i, j) is the place of the first in the matrix that begins at element `out_start` of out."""
     for half in range(2):
         for r in range(4):
             row = i + u32(64 * half + r)
@@ -60,7 +60,9 @@ def store_sums(sums, out, at, i, j, m, n):
                 column = j + u32(64 * side)
                 if row < m and column < n:
                     k, c = 4 * half + r, 4 * side
-                    store4(out, at + row * n + column, (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3]))
+                    store4(
+                        out, out_start + row * n + column, (sums[k, c], sums[k, c + 1], sums[k, c + 2], sums[k, c + 3])
+                    )
 
 
 @cuda.jit
@@ -149,8 +151,8 @@ TWICE = 2 * DEPTH
 
 
 @cuda.jit(device=True)
-def product_tile(a, b, out, at, m, n, k, first, last):
-    """This block's tile of a[:, first:last] b[first:last], into the matrix that begins at element `at` of out.
+def product_tile(a, b, out, out_start, m, n, k, first, last):
+    """This block's tile of a[:, first:last] b[first:last], into the matrix that begins at element `out_start` of out.
 
     Two tiles of each operand, used in turn: while one is multiplied, the next is on its way to registers, and is
     then stored into the other. So one barrier per tile is enough. Steps are written out in pairs: all eight
@@ -175,7 +177,7 @@ def product_tile(a, b, out, at, m, n, k, first, last):
             step(a_tile, b_tile, p, y, x, sums)
             step(a_tile, b_tile, p + u32(1), y, x, sums)
         base = base ^ u32(DEPTH)
-    store_sums(sums, out, at, top + y, left + x, m, n)
+    store_sums(sums, out, out_start, top + y, left + x, m, n)
 
 
 @cuda.jit
