@@ -31,15 +31,15 @@ def on_lines(rung):
     offset as a block of four words and which of them is the first."""
 
     @functools.wraps(rung)
-    def whole(p, seed, offset, x):
+    def wrapper(p, seed, offset, x):
         out = cuda.device_array(tuple(x.shape), f32)
         if x.size:
             scale = f32(1 / (1 - p) if p < 1 else 1)
-            given = scale, u64(threshold(p)), *halves(seed), u64(offset // 4), offset % 4
-            rung(x.reshape(x.size), *given, out.reshape(x.size))
+            arguments = scale, u64(threshold(p)), *halves(seed), u64(offset // 4), offset % 4
+            rung(x.reshape(x.size), *arguments, out.reshape(x.size))
         return out
 
-    return whole
+    return wrapper
 
 
 def blocks_for(count):
@@ -68,8 +68,8 @@ def one_per_element_kernel(x, scale, below, k0, k1, block, skip, out):
     kernels=[(one_per_element_kernel, [SIGNATURE])],
 )
 @on_lines
-def dropout_one_per_element(x, *given):
-    one_per_element_kernel[blocks_for(x.size), THREADS](x, *given)
+def dropout_one_per_element(x, *arguments):
+    one_per_element_kernel[blocks_for(x.size), THREADS](x, *arguments)
 
 
 @cuda.jit
@@ -87,8 +87,8 @@ def four_per_thread_kernel(x, scale, below, k0, k1, block, skip, out):
             out[i + 3] = x[i + 3] * scale if w3 >= below else f32(0)
 
 
-def by_fours(x, *given):
-    four_per_thread_kernel[blocks_for(-(-x.size // 4) + 1), THREADS](x, *given)
+def by_fours(x, *arguments):
+    four_per_thread_kernel[blocks_for(-(-x.size // 4) + 1), THREADS](x, *arguments)
 
 
 @implementation(
@@ -99,8 +99,8 @@ def by_fours(x, *given):
     kernels=[(four_per_thread_kernel, [SIGNATURE])],
 )
 @on_lines
-def dropout_four_per_thread(x, *given):
-    by_fours(x, *given)
+def dropout_four_per_thread(x, *arguments):
+    by_fours(x, *arguments)
 
 
 @cuda.jit
@@ -121,11 +121,11 @@ def wide_kernel(x, scale, below, k0, k1, block, skip, out):
         out[rest] = x[rest] * scale if word >= below else f32(0)
 
 
-def wide(x, *given):
-    *_, skip, out = given
+def wide(x, *arguments):
+    *_, skip, out = arguments
     if skip or not aligned(x, out):
-        return by_fours(x, *given)
-    wide_kernel[blocks_for(-(-x.size // WIDTH)), THREADS](x, *given)
+        return by_fours(x, *arguments)
+    wide_kernel[blocks_for(-(-x.size // WIDTH)), THREADS](x, *arguments)
 
 
 LIMITS = "offsets that are no multiple of 4, and slices that begin at none of 16 bytes, take the kernel of dropout_four_per_thread"
@@ -136,8 +136,8 @@ BOTH = [(wide_kernel, [SIGNATURE]), (four_per_thread_kernel, [SIGNATURE])]
     "dropout", "gpu", adds="16 bytes per load and store", limits=LIMITS, dtypes=("float32",), kernels=BOTH, public=True
 )
 @on_lines
-def dropout_wide(x, *given):
-    wide(x, *given)
+def dropout_wide(x, *arguments):
+    wide(x, *arguments)
 
 
 @implementation(
@@ -150,5 +150,5 @@ def dropout_wide(x, *given):
     public=True,
 )
 @on_lines
-def dropout_backward_wide(x, *given):
-    wide(x, *given)
+def dropout_backward_wide(x, *arguments):
+    wide(x, *arguments)

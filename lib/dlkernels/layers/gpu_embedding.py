@@ -41,14 +41,14 @@ def on_rows(rung):
     """Let `rung(indices, weight, out)` take indices of any shape."""
 
     @functools.wraps(rung)
-    def whole(input, weight):
+    def wrapper(input, weight):
         width = weight.shape[1]
         out = cuda.device_array((*input.shape, width), f32)
         if out.size:
             rung(input.reshape(input.size), weight, out.reshape(input.size, width))
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit
@@ -110,13 +110,13 @@ def on_gradients(rung):
     """Let `rung(indices, padding, grad, rows) -> the table's gradient` take indices of any shape. padding: -1 for none."""
 
     @functools.wraps(rung)
-    def whole(padding, input, grad, weight):
+    def wrapper(padding, input, grad, weight):
         if not (input.size and weight.size):
             return cuda.to_device(np.zeros(tuple(weight.shape), f32))
         rows, width = weight.shape
         return rung(input.reshape(input.size), padding, grad.reshape(input.size, width), rows)
 
-    return whole
+    return wrapper
 
 
 @cuda.jit

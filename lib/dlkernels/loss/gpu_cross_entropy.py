@@ -49,7 +49,7 @@ def on_classes(rung, keeps=False):
     """Let `rung(x, target, ignored, smoothing, losses, lse)` take logits of any dimensions, and reduce its losses."""
 
     @functools.wraps(rung)
-    def whole(target, ignored, reduction, smoothing, count, input):
+    def wrapper(target, ignored, reduction, smoothing, count, input):
         shape, size = tuple(target.shape), target.size
         losses, lse = cuda.device_array(max(size, 1), f32), cuda.device_array(max(size, 1), f32)
         if size:
@@ -58,7 +58,7 @@ def on_classes(rung, keeps=False):
         result = losses.reshape(shape) if reduction == "none" else added(losses, count if reduction == "mean" else 1)
         return (result, lse.reshape(shape)) if keeps else result
 
-    return whole
+    return wrapper
 
 
 # ---- the sum of all losses -------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def on_gradients(rung):
     """
 
     @functools.wraps(rung)
-    def whole(target, ignored, reduction, smoothing, count, lse, grad, input):
+    def wrapper(target, ignored, reduction, smoothing, count, lse, grad, input):
         shape, size = tuple(input.shape), target.size
         if not size:
             return cuda.device_array(shape, f32)
@@ -265,7 +265,7 @@ def on_gradients(rung):
             out = transposed(out.reshape(shape[0], math.prod(shape[2:]), shape[1]))
         return out.reshape(shape)
 
-    return whole
+    return wrapper
 
 
 @cuda.jit
@@ -289,12 +289,12 @@ COLUMNS_ROWS = WARP, 8
 def by_elements(x, target, lse, grad, ignored, smoothing, factor, out):
     """A thread for each number, so many rows at a time as a grid has blocks for."""
     rows, n = x.shape
-    step, each = MOST_IN_Y * COLUMNS_ROWS[1], grad.size > 1
+    step, by_row = MOST_IN_Y * COLUMNS_ROWS[1], grad.size > 1
     for first in range(0, rows, step):
-        part = slice(first, min(first + step, rows))
-        grid = -(-n // COLUMNS_ROWS[0]), -(-(part.stop - first) // COLUMNS_ROWS[1])
-        given = target[part], lse[part], grad[part] if each else grad
-        gradient_kernel[grid, COLUMNS_ROWS](x[part], *given, ignored, smoothing, factor, out[part])
+        span = slice(first, min(first + step, rows))
+        grid = -(-n // COLUMNS_ROWS[0]), -(-(span.stop - first) // COLUMNS_ROWS[1])
+        arguments = target[span], lse[span], grad[span] if by_row else grad
+        gradient_kernel[grid, COLUMNS_ROWS](x[span], *arguments, ignored, smoothing, factor, out[span])
 
 
 @implementation(

@@ -87,6 +87,6 @@ def mse_backward_grid_stride(reduction, grad, input, target):
     of_x, of_target = (cuda.device_array(tuple(input.shape), f32) for _ in range(2))
     if input.size:
         factor = f32(2 / input.size if reduction == "mean" else 2)
-        given = line(grad), factor, line(input), line(target)
-        gradient_kernel[blocks_for(input.size), THREADS](*given, line(of_x), line(of_target))
+        arguments = line(grad), factor, line(input), line(target)
+        gradient_kernel[blocks_for(input.size), THREADS](*arguments, line(of_x), line(of_target))
     return of_x, of_target

@@ -273,8 +273,9 @@ def _table(mean, var, x):
 def _applied(table, weight, bias, eps, x):
     channels, size, _, _ = _sizes(x)
     line, out = _line(x), cuda.device_array(tuple(x.shape), f32)
-    given = [line if one is None else one for one in (weight, bias)]  # what is not looked at may be any array
-    _by_channel(coefficients_kernel, channels, *given, eps, weight is not None, bias is not None, table)
+    # what is not looked at may be any array
+    parameters = [line if array is None else array for array in (weight, bias)]
+    _by_channel(coefficients_kernel, channels, *parameters, eps, weight is not None, bias is not None, table)
     _by_element(apply_kernel, x.size, line, table, _line(out), size)
     return out
 
@@ -286,12 +287,12 @@ def _gradients(mean, var, weight, bias, eps, grad, x, moving):
         table, line = _table(mean, var, x), _line(x)
         parts, sums = cuda.device_array((channels, chunks, 2), f64), cuda.device_array((2, channels), f32)
         products_kernel[channels * chunks, THREADS](_line(grad), line, table, parts, size, count)
-        given = line if weight is None else weight, eps, weight is not None, moving
-        _by_channel(slopes_kernel, channels, parts, *given, table, sums[0], sums[1], count)
+        settings = line if weight is None else weight, eps, weight is not None, moving
+        _by_channel(slopes_kernel, channels, parts, *settings, table, sums[0], sums[1], count)
         _by_element(gradient_kernel, x.size, _line(grad), line, table, _line(out), size)
     else:
         sums = cuda.to_device(np.zeros((2, channels), f32))
-    found = out, *(sums[k] for k, one in enumerate((weight, bias)) if one is not None)
+    found = out, *(sums[k] for k, array in enumerate((weight, bias)) if array is not None)
     return found if len(found) > 1 else out
 
 
@@ -304,9 +305,9 @@ def batch_norm_block_per_channel(mean, var, weight, bias, eps, x):
         return batch_norm_two_stages(mean, var, weight, bias, eps, x)
     channels, size, count, _ = _sizes(x)
     line, out = _line(x), cuda.device_array(tuple(x.shape), f32)
-    given = [line if one is None else one for one in (weight, bias)]
+    parameters = [line if array is None else array for array in (weight, bias)]
     flags = weight is not None, bias is not None
-    block_per_channel_kernel[channels, THREADS](line, *given, eps, *flags, _line(out), channels, size, count)
+    block_per_channel_kernel[channels, THREADS](line, *parameters, eps, *flags, _line(out), channels, size, count)
     return out
 
 

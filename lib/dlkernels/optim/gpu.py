@@ -37,9 +37,9 @@ ALIGNED = "arrays that do not begin at a multiple of 16 bytes take the kernel of
 f64 = np.float64
 
 
-def signatures(lines, numbers, whole=0):
-    """For float32 and float64: numbers of that type, then `whole` int64, then lines of it."""
-    return [f"void({', '.join([t] * numbers + ['int64'] * whole + [f'{t}[::1]'] * lines)})" for t in REALS]
+def signatures(lines, numbers, integers=0):
+    """For float32 and float64: numbers of that type, then `integers` int64, then lines of it."""
+    return [f"void({', '.join([t] * numbers + ['int64'] * integers + [f'{t}[::1]'] * lines)})" for t in REALS]
 
 
 def blocks_for(count):
@@ -55,8 +55,8 @@ def each(launch):
         settings = settings[: len(settings) - len(groups)]
         for k, p in enumerate(groups[0]):
             if p.size:
-                given = [None if x is None else _line(x[k]) for x in groups]
-                launch(*settings, *given, *(None if x is None else _line(as_tuple(x)[k]) for x in results))
+                lines = [None if x is None else _line(x[k]) for x in groups]
+                launch(*settings, *lines, *(None if x is None else _line(as_tuple(x)[k]) for x in results))
         return results
 
     return on_all

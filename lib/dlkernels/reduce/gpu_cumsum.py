@@ -36,14 +36,14 @@ def on_lines(rung):
     """Let `rung(x, out, rows, n, after)`, written for lines of memory, take any dimension. Empty arrays never reach it."""
 
     @functools.wraps(rung)
-    def whole(dim, x):
+    def wrapper(dim, x):
         out = device_array(tuple(x.shape), f32)
         if out.size:
             ((before, n, after),) = lines_of(tuple(x.shape), (dim,))
             rung(line(x), line(out), before * after, n, after)
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- one thread for each row -------------------------------------------------------------------------------
@@ -261,24 +261,24 @@ def cumsum_blocks(x, out, rows, n, after):
 
 
 @cuda.jit(device=True)
-def tell(place, value, told, job, what):
+def tell(values, value, told, job, status):
     """Let other blocks know a number: first the number, then that it is there."""
-    place[job] = value
+    values[job] = value
     cuda.threadfence()
-    cuda.atomic.exch(told, job, what)
+    cuda.atomic.exch(told, job, status)
 
 
 @cuda.jit(device=True)
 def look_back(totals, sums, told, job):
     """What all blocks of this row before `job` add up to."""
-    before, k, what = f32(0), job, i32(NOTHING)
-    while what != SUM:
+    before, k, status = f32(0), job, i32(NOTHING)
+    while status != SUM:
         k -= 1
-        what = cuda.atomic.add(told, k, 0)
-        while what == NOTHING:
-            what = cuda.atomic.add(told, k, 0)
+        status = cuda.atomic.add(told, k, 0)
+        while status == NOTHING:
+            status = cuda.atomic.add(told, k, 0)
         cuda.threadfence()  # the number is not read before the word that it is there
-        before += sums[k] if what == SUM else totals[k]
+        before += sums[k] if status == SUM else totals[k]
     return before
 
 

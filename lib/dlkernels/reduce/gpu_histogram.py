@@ -33,12 +33,12 @@ def on_a_line(rung):
     of x's type. Empty ones never reach it."""
 
     @functools.wraps(rung)
-    def whole(low, high, x, counts):
+    def wrapper(low, high, x, counts):
         if x.size:
             rung(low, high, x.dtype.type(counts.size), x.reshape(x.size), counts)
         return counts
 
-    return whole
+    return wrapper
 
 
 @cuda.jit(device=True)

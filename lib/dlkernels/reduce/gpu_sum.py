@@ -41,15 +41,15 @@ def on_lines(rung):
     """
 
     @functools.wraps(rung)
-    def whole(dims, shape, x):
+    def wrapper(dims, shape, x):
         if not x.size:
             return cuda.to_device(np.zeros(shape, f32))
         y = line(x)
-        for one in lines_of(tuple(x.shape) or (1,), dims or (0,)):
-            y = rung(y, *one)
+        for line_shape in lines_of(tuple(x.shape) or (1,), dims or (0,)):
+            y = rung(y, *line_shape)
         return view(y, shape)
 
-    return whole
+    return wrapper
 
 
 @cuda.jit(device=True)

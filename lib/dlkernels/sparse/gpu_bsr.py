@@ -28,7 +28,7 @@ def on_blocks(rung):
     """Let `rung(crow_indices, col_indices, values, dense, out)` have a new result; without blocks it is not called."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, dense):
+    def wrapper(crow_indices, col_indices, values, dense):
         shape = (crow_indices.size - 1) * values.shape[1], dense.shape[1]
         if not (values.size and shape[1]):
             return cuda.to_device(np.zeros(shape, f32))
@@ -36,7 +36,7 @@ def on_blocks(rung):
         rung(crow_indices, col_indices, values, dense, out)
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit

@@ -33,7 +33,7 @@ def on_matrices(rung):
     """Let `rung(crow_indices, col_indices, values, dense, out)` have a new result; without entries it is not called."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, dense):
+    def wrapper(crow_indices, col_indices, values, dense):
         shape = crow_indices.size - 1, dense.shape[1]
         if not (values.size and shape[1]):
             return cuda.to_device(np.zeros(shape, f32))
@@ -41,7 +41,7 @@ def on_matrices(rung):
         rung(crow_indices, col_indices, values, dense, out)
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit

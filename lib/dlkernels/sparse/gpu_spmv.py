@@ -43,7 +43,7 @@ def on_lines(rung):
     """Let `rung(crow_indices, col_indices, values, x, out)` have a new result; without entries it is not called."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, input):
+    def wrapper(crow_indices, col_indices, values, input):
         rows = crow_indices.size - 1
         if not values.size:
             return cuda.to_device(np.zeros(rows, f32))
@@ -51,7 +51,7 @@ def on_lines(rung):
         rung(crow_indices, col_indices, values, input, out)
         return out
 
-    return whole
+    return wrapper
 
 
 @cuda.jit

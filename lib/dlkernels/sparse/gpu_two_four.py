@@ -76,8 +76,8 @@ def sparse_multiply(kind):
                 builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)]
             )
 
-        given = a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, metadata
-        return types.UniTuple(types.float32, 4)(*given), generate
+        operands = a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, metadata
+        return types.UniTuple(types.float32, 4)(*operands), generate
 
     by_shuffles = sparse_multiply_by_shuffles(kind)
     stand_in(mma_sp, by_shuffles)
@@ -156,10 +156,10 @@ def _as_a_warp(kind):
     """The same for a warp at once, for the executor."""
 
     def multiply_matrices(lanes):
-        given = [lanes[lane] for lane in range(32)]
-        words = _numbers(np.array([[int(word) for word in one[:8]] for one in given], u32), kind)  # lane, word, half
-        sums = np.array([one[8:12] for one in given], f32)
-        metadata = np.array([int(one[12]) for one in given], np.int64).reshape(8, 4)[:, :2]  # group, t
+        operands = [lanes[lane] for lane in range(32)]
+        words = _numbers(np.array([[int(word) for word in row[:8]] for row in operands], u32), kind)  # lane, word, half
+        sums = np.array([row[8:12] for row in operands], f32)
+        metadata = np.array([int(row[12]) for row in operands], np.int64).reshape(8, 4)[:, :2]  # group, t
         kept, where, b = np.empty((16, 16)), np.empty((16, 16), np.int64), np.empty((32, 8))
         for half in range(2):
             for down in range(2):  # a0 and a1, then a2 and a3
@@ -256,7 +256,7 @@ def on_lines_of_bits(rung):
     """Let `rung(kind, indices, bias, values, lines, out)` take 16-bit numbers as uint16, and any leading dimensions."""
 
     @functools.wraps(rung)
-    def whole(indices, bias, values, input, kind, out):
+    def wrapper(indices, bias, values, input, kind, out):
         rows = values.shape[0]
         if out.size:
             count = out.size // rows
@@ -264,7 +264,7 @@ def on_lines_of_bits(rung):
             rung(kind, indices, bias, bits(values), lines, out.reshape(count, rows))
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation(

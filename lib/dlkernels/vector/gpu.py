@@ -333,7 +333,7 @@ def bias_activation_backward_grid(grad, x, bias, name, parameter, of_x):
     if of_x.size == 0:
         return of_x, cuda.to_device(np.zeros(bias.shape, bias.dtype))
     rows, columns = of_x.size // bias.size, bias.size
-    matrices = [view(one, (rows, columns)) for one in (grad, x, of_x)]
+    matrices = [view(array, (rows, columns)) for array in (grad, x, of_x)]
     grid = ((columns + BLOCK[0] - 1) // BLOCK[0], min((rows + BLOCK[1] - 1) // BLOCK[1], MOST_BLOCKS))
     function = scalar.functions(of_x.dtype.type)[f"{name}_backward"]
     launch(bias_backward_kernel(function), grid, BLOCK, *matrices[:2], bias, parameter, matrices[2])
