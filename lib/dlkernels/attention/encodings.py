@@ -49,7 +49,7 @@ def with_table(rung):
     """Let `rung(x, cosines, sines, interleaved, out)`, written for contiguous x (matrices, positions, width), take all x."""
 
     @functools.wraps(rung)
-    def whole(positions, base, interleaved, sign, x):
+    def wrapper(positions, base, interleaved, sign, x):
         out = np.empty(x.shape, x.dtype)
         if out.size:
             length, width = x.shape[-2:]
@@ -58,7 +58,7 @@ def with_table(rung):
             rung(plain(x).reshape(-1, length, width), *table, interleaved, out.reshape(-1, length, width))
         return out
 
-    return whole
+    return wrapper
 
 
 def halves(x, interleaved):
