@@ -8,16 +8,16 @@ def as_taught():
     return r"""
 __kernel void bins(__global const int *values, __global int *counts, int n)
 {
-    __local int own[16];
+    __local int group_counts[16];
     int l = get_local_id(0);
     if (l < 16)
-        own[l] = 0;
+        group_counts[l] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int i = get_global_id(0); i < n; i += get_global_size(0))
-        atomic_add(&own[(values[i] >> 3) & 15], 1);
+        atomic_add(&group_counts[(values[i] >> 3) & 15], 1);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (l < 16)
-        atomic_add(&counts[l], own[l]);
+        atomic_add(&counts[l], group_counts[l]);
 }
 """
 
@@ -27,10 +27,10 @@ def with_while():
     return r"""
 __kernel void bins(__global const int *values, __global int *counts, int n)
 {
-    __local int own[16];
+    __local int group_counts[16];
     const int t = get_local_id(0);
     if (t < 16)
-        own[t] = 0;
+        group_counts[t] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     int i = get_group_id(0) * get_local_size(0) + t;
     while (i < n) {
@@ -40,12 +40,12 @@ __kernel void bins(__global const int *values, __global int *counts, int n)
         q %= 16;
         if (q < 0)
             q += 16;
-        atomic_inc(own + q);
+        atomic_inc(group_counts + q);
         i += get_num_groups(0) * get_local_size(0);
     }
     work_group_barrier(CLK_LOCAL_MEM_FENCE);
     if (t < 16)
-        atomic_add(counts + t, own[t]);
+        atomic_add(counts + t, group_counts[t]);
 }
 """
 
@@ -62,13 +62,13 @@ absolute = edit(
 no_atomic = edit(
     as_taught,
     "wrong race: takes an address",
-    replace("atomic_add(&own[(values[i] >> 3) & 15], 1);", "own[(values[i] >> 3) & 15] += 1;"),
+    replace("atomic_add(&group_counts[(values[i] >> 3) & 15], 1);", "group_counts[(values[i] >> 3) & 15] += 1;"),
 )
-no_zeros = edit(as_taught, "wrong uninitialised-shared: Who sets the 16", cut("if (l < 16)\n    own[l] = 0;"))
+no_zeros = edit(as_taught, "wrong uninitialised-shared: Who sets the 16", cut("if (l < 16)\n    group_counts[l] = 0;"))
 no_first_barrier = edit(
     as_taught,
     "wrong atomic-against-plain: between the zeros",
-    cut("barrier(CLK_LOCAL_MEM_FENCE);", after="own[l] = 0;"),
+    cut("barrier(CLK_LOCAL_MEM_FENCE);", after="group_counts[l] = 0;"),
 )
 no_second_barrier = edit(
     as_taught,
@@ -86,11 +86,11 @@ one_round = edit(
 plain_total = edit(
     as_taught,
     "wrong race: A count is loaded and stored",
-    replace("atomic_add(&counts[l], own[l]);", "counts[l] += own[l];"),
+    replace("atomic_add(&counts[l], group_counts[l]);", "counts[l] += group_counts[l];"),
 )
 width = edit(as_taught, "wrong suspect: 8 numbers wide", replace("(values[i] >> 3) & 15", "values[i] & 15"))
 a_value = edit(
     as_taught,
     "wrong raised-ReadError: takes a pointer",
-    replace("&own[(values[i] >> 3) & 15]", "own[(values[i] >> 3) & 15]"),
+    replace("&group_counts[(values[i] >> 3) & 15]", "group_counts[(values[i] >> 3) & 15]"),
 )
