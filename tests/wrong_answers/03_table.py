@@ -10,14 +10,14 @@ def flat_tables(truth, guess, weight, out):
     """right"""
     classes, threads = out.shape[0], get_num_threads()
     room = -(-out.size // 8) * 8
-    own = np.zeros(threads * room)
+    tables = np.zeros(threads * room)
     for t in prange(threads):
         for i in range(t, truth.size, threads):
-            own[t * room + truth[i] * classes + guess[i]] += weight[i]
+            tables[t * room + truth[i] * classes + guess[i]] += weight[i]
     out[:] = 0
     for t in range(threads):
         for k in range(out.size):
-            out[k // classes, k % classes] += own[t * room + k]
+            out[k // classes, k % classes] += tables[t * room + k]
 
 
 @njit(parallel=True)
@@ -43,15 +43,15 @@ def classes_shared_out(truth, guess, weight, out):
 def tight_tables(truth, guess, weight, out):
     """over budget over-budget: Which is padded in yours"""
     classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, classes))
+    tables = np.zeros((threads, classes, classes))
     for t in prange(threads):
         for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i], guess[i]] += weight[i]
+            tables[t, truth[i], guess[i]] += weight[i]
     out[:] = 0
     for t in range(threads):
         for r in range(classes):
             for c in range(classes):
-                out[r, c] += own[t, r, c]
+                out[r, c] += tables[t, r, c]
 
 
 padded_rows = edit(
@@ -62,7 +62,7 @@ padded_rows = edit(
 exchanged = edit(
     tight_tables,
     "wrong suspect: the row is the true class",
-    replace("own[t, truth[i], guess[i]]", "own[t, guess[i], truth[i]]"),
+    replace("tables[t, truth[i], guess[i]]", "tables[t, guess[i], truth[i]]"),
 )
 counts = edit(tight_tables, "wrong suspect: adds its weight, not 1", replace("weight[i]", "1"))
 
@@ -91,27 +91,27 @@ tail_lost = edit(
 def room_for_three_classes(truth, guess, weight, out):
     """wrong raised-IndexError: is yours as large"""
     classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, 16))
+    tables = np.zeros((threads, 16))
     for t in prange(threads):
         for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i] * classes + guess[i]] += weight[i]
+            tables[t, truth[i] * classes + guess[i]] += weight[i]
     for r in range(classes):
         for c in range(classes):
             out[r, c] = 0
             for t in range(threads):
-                out[r, c] += own[t, r * classes + c]
+                out[r, c] += tables[t, r * classes + c]
 
 
 @njit(parallel=True)
 def only_what_occurs(truth, guess, weight, out):
     """wrong some-unwritten: does not occur"""
     classes, threads = out.shape[0], get_num_threads()
-    own = np.zeros((threads, classes, classes))
+    tables = np.zeros((threads, classes, classes))
     for t in prange(threads):
         for i in range(t * truth.size // threads, (t + 1) * truth.size // threads):
-            own[t, truth[i], guess[i]] += weight[i]
+            tables[t, truth[i], guess[i]] += weight[i]
     for i in range(truth.size):
         total = 0.0
         for t in range(threads):
-            total += own[t, truth[i], guess[i]]
+            total += tables[t, truth[i], guess[i]]
         out[truth[i], guess[i]] = total

@@ -65,13 +65,13 @@ without_the_barriers = edit(
 barriers_for_those_inside = edit(
     MASTER,
     "wrong barrier-after-exit: Which threads go another way",
-    insert("cuda.syncthreads()", after="own = max(x[i], np.float32(0))"),
+    insert("cuda.syncthreads()", after="left = max(x[i], np.float32(0))"),
 )
 turned_round = edit(
     MASTER,
     "wrong suspect: The sign is turned round",
-    cut("own = max(x[i], np.float32(0))"),
-    replace("right - own", "max(x[i], np.float32(0)) - right"),
+    cut("left = max(x[i], np.float32(0))"),
+    replace("right - left", "max(x[i], np.float32(0)) - right"),
 )
 
 

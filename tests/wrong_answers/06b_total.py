@@ -12,11 +12,11 @@ CLAIMS = {"fault": "race"}
 def the_second_fence_inside(x, parts, count, out):
     """right"""
     i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
+    lane_sum = x[i] if i < x.size else np.float32(0)
     for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
+        lane_sum += cuda.shfl_down_sync(0xFFFFFFFF, lane_sum, d)
     if cuda.threadIdx.x == 0:
-        parts[block] = own
+        parts[block] = lane_sum
         cuda.threadfence()
         if cuda.atomic.add(count, 0, 1) == cuda.gridDim.x - 1:
             cuda.threadfence()
@@ -40,11 +40,11 @@ def one_block_adds_everything(x, parts, count, out):
 def fence_before_the_test(x, parts, count, out):
     """right"""
     i, block = cuda.grid(1), cuda.blockIdx.x
-    own = x[i] if i < x.size else np.float32(0)
+    lane_sum = x[i] if i < x.size else np.float32(0)
     for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
+        lane_sum += cuda.shfl_down_sync(0xFFFFFFFF, lane_sum, d)
     if cuda.threadIdx.x == 0:
-        parts[block] = own
+        parts[block] = lane_sum
         cuda.threadfence()
         before = cuda.atomic.add(count, 0, 1)
         cuda.threadfence()
@@ -63,7 +63,7 @@ as_it_was = edit(
 the_fence_moved = edit(
     fence_before_the_test,
     "wrong race: What must be seen before the counter is raised?",
-    cut("cuda.threadfence()", after="parts[block] = own"),
+    cut("cuda.threadfence()", after="parts[block] = lane_sum"),
 )
 a_fence_of_the_block = edit(
     fence_before_the_test,
@@ -73,7 +73,7 @@ a_fence_of_the_block = edit(
 both_fences_before = edit(
     fence_before_the_test,
     "wrong race: what may be loaded before the counter is known?",
-    insert("cuda.threadfence()", before="parts[block] = own"),
+    insert("cuda.threadfence()", before="parts[block] = lane_sum"),
     cut("cuda.threadfence()", after="before = cuda.atomic.add(count, 0, 1)"),
 )
 a_plain_counter = edit(
@@ -92,11 +92,11 @@ one_block_too_early = edit(
 def its_own_sum_alone(x, parts, count, out):
     """wrong suspect: the last block alone"""
     i = cuda.grid(1)
-    own = x[i] if i < x.size else np.float32(0)
+    lane_sum = x[i] if i < x.size else np.float32(0)
     for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
+        lane_sum += cuda.shfl_down_sync(0xFFFFFFFF, lane_sum, d)
     if cuda.threadIdx.x == 0 and cuda.blockIdx.x == cuda.gridDim.x - 1:
-        out[0] = own
+        out[0] = lane_sum
 
 
 @cuda.jit
@@ -112,11 +112,11 @@ def shuffles_of_those_inside(x, parts, count, out):
     """wrong inactive-lane-read: that one is not there"""
     i, block = cuda.grid(1), cuda.blockIdx.x
     if i < x.size:
-        own = x[i]
+        lane_sum = x[i]
         for d in (16, 8, 4, 2, 1):
-            own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
+            lane_sum += cuda.shfl_down_sync(0xFFFFFFFF, lane_sum, d)
         if cuda.threadIdx.x == 0:
-            parts[block] = own
+            parts[block] = lane_sum
             cuda.threadfence()
             before = cuda.atomic.add(count, 0, 1)
             cuda.threadfence()

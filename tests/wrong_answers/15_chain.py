@@ -14,9 +14,9 @@ def with_while(x, bias, residual, scale, out):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     if column >= out.shape[1]:
         return
-    own = bias[column]
+    shift = bias[column]
     while row < out.shape[0]:
-        z = own + x[row, column]
+        z = shift + x[row, column]
         out[row, column] = residual[row, column] + scale * (z * (0.5 + 0.5 * math.tanh(0.5 * z)))
         row += cuda.blockDim.y * cuda.gridDim.y
 
@@ -34,8 +34,8 @@ def bias_in_each_round(x, bias, residual, scale, out):
 as_taught = edit(
     bias_in_each_round,
     "right",
-    insert("own = bias[column]", before="for row in range(first, out.shape[0], cuda.gridsize(2)[1]):"),
-    replace("bias[column]", "own"),
+    insert("shift = bias[column]", before="for row in range(first, out.shape[0], cuda.gridsize(2)[1]):"),
+    replace("bias[column]", "shift"),
 )
 
 
@@ -44,9 +44,9 @@ def by_way_of_out(x, bias, residual, scale, out):
     """over budget over-budget: go to out and come back"""
     column, first = cuda.grid(2)
     if column < out.shape[1]:
-        own = bias[column]
+        shift = bias[column]
         for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-            out[row, column] = x[row, column] + own
+            out[row, column] = x[row, column] + shift
             out[row, column] = out[row, column] / (1 + math.exp(-out[row, column]))
             out[row, column] = out[row, column] * scale + residual[row, column]
 
@@ -54,8 +54,8 @@ def by_way_of_out(x, bias, residual, scale, out):
 reads_x_twice = edit(
     MASTER,
     "over budget over-budget: read",
-    replace("z = x[row, column] + own", "gate = 1 / (1 + math.exp(-x[row, column] - own))"),
-    replace("z / (1 + math.exp(-z))", "(x[row, column] + own) * gate"),
+    replace("z = x[row, column] + shift", "gate = 1 / (1 + math.exp(-x[row, column] - shift))"),
+    replace("z / (1 + math.exp(-z))", "(x[row, column] + shift) * gate"),
 )
 no_bias = edit(
     bias_in_each_round, "wrong suspect: The bias is missing", replace("[row, column] + bias[column]", "[row, column]")
@@ -111,9 +111,9 @@ def one_row_each(x, bias, residual, scale, out):
 def unguarded(x, bias, residual, scale, out):
     """wrong out-of-bounds: the matrix has columns"""
     column, first = cuda.grid(2)
-    own = bias[column]
+    shift = bias[column]
     for row in range(first, out.shape[0], cuda.gridsize(2)[1]):
-        z = x[row, column] + own
+        z = x[row, column] + shift
         out[row, column] = z / (1 + math.exp(-z)) * scale + residual[row, column]
 
 
