@@ -52,16 +52,16 @@ def third(x, weight, stride, padding, dilation, out):
 @cuda.jit
 def fourth(x, weight, stride, padding, dilation, out):
     line = cuda.shared.array(48, np.float32)
-    own, i = cuda.threadIdx.x, cuda.grid(1)
+    lane, i = cuda.threadIdx.x, cuda.grid(1)
     left = 32 * cuda.blockIdx.x - padding
-    for p in range(own, 48, 32):
+    for p in range(lane, 48, 32):
         j = left + p
         line[p] = x[j] if j >= 0 and j < x.size else 0
     cuda.syncthreads()
     if i < out.size:
         total = np.float32(0)
         for t in range(weight.size):
-            total += weight[t] * line[own + t * dilation]
+            total += weight[t] * line[lane + t * dilation]
         out[i] = total
 
 
