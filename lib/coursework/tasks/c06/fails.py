@@ -44,18 +44,18 @@ def crossed(x, out):
 
 @cuda.jit
 def copies(x, counts):
-    own = cuda.shared.array((32, 8), np.int32)
+    lane_counts = cuda.shared.array((32, 8), np.int32)
     t = cuda.threadIdx.x
     if t < 32:
         for b in range(8):
-            own[t, b] = 0
+            lane_counts[t, b] = 0
     cuda.syncthreads()
     if t < x.size:
-        own[t % 32, x[t]] += 1
+        lane_counts[t % 32, x[t]] += 1
     cuda.syncthreads()
     if t < 8:
         for k in range(32):
-            counts[t] += own[k, t]
+            counts[t] += lane_counts[k, t]
 
 
 @cuda.jit
