@@ -18,55 +18,58 @@ def counted_in_global_memory(labels, counts):
 as_it_was = edit(
     MASTER,
     "wrong race: what happens if both load before either stores?",
-    replace("cuda.atomic.add(own, labels[i], 1)", "own[labels[i]] += 1"),
+    replace("cuda.atomic.add(block_counts, labels[i], 1)", "block_counts[labels[i]] += 1"),
 )
 
 
 @cuda.jit
 def a_barrier_in_each_round(labels, counts):
     """wrong race: what happens if both load before either stores?"""
-    own = cuda.shared.array(10, np.int32)
+    block_counts = cuda.shared.array(10, np.int32)
     t = cuda.threadIdx.x
     if t < 10:
-        own[t] = 0
+        block_counts[t] = 0
     cuda.syncthreads()
     i = cuda.grid(1)
     for _ in range((labels.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)):
         if i < labels.size:
-            own[labels[i]] += 1
+            block_counts[labels[i]] += 1
         i += cuda.gridsize(1)
         cuda.syncthreads()
     if t < 10:
-        cuda.atomic.add(counts, t, own[t])
+        cuda.atomic.add(counts, t, block_counts[t])
 
 
 atomic_without_barriers = edit(
     MASTER,
     "wrong atomic-against-plain: nothing says who comes first",
-    cut("cuda.syncthreads()", after="own[t] = 0"),
-    cut("cuda.syncthreads()", after="cuda.atomic.add(own, labels[i], 1)"),
+    cut("cuda.syncthreads()", after="block_counts[t] = 0"),
+    cut("cuda.syncthreads()", after="cuda.atomic.add(block_counts, labels[i], 1)"),
 )
 
 
 @cuda.jit
 def not_set_to_zero(labels, counts):
     """wrong uninitialised-shared: Which thread should have stored this place"""
-    own = cuda.shared.array(10, np.int32)
+    block_counts = cuda.shared.array(10, np.int32)
     t = cuda.threadIdx.x
     for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        cuda.atomic.add(own, labels[i], 1)
+        cuda.atomic.add(block_counts, labels[i], 1)
     cuda.syncthreads()
     if t < 10:
-        cuda.atomic.add(counts, t, own[t])
+        cuda.atomic.add(counts, t, block_counts[t])
 
 
 a_row_for_each_thread = edit(
     not_set_to_zero,
     "right",
     replace("10, np", "(32, 10), np"),
-    insert("for k in range(10):\n    own[t, k] = 0", after="t = cuda.threadIdx.x"),
-    replace("cuda.atomic.add(own, labels[i], 1)", "own[t, labels[i]] += 1"),
-    replace("cuda.atomic.add(counts, t, own[t])", "for row in range(32):\n    cuda.atomic.add(counts, t, own[row, t])"),
+    insert("for k in range(10):\n    block_counts[t, k] = 0", after="t = cuda.threadIdx.x"),
+    replace("cuda.atomic.add(block_counts, labels[i], 1)", "block_counts[t, labels[i]] += 1"),
+    replace(
+        "cuda.atomic.add(counts, t, block_counts[t])",
+        "for row in range(32):\n    cuda.atomic.add(counts, t, block_counts[row, t])",
+    ),
 )
 set_to_zero_by_one_thread_too_few = edit(
     MASTER,
@@ -76,7 +79,7 @@ set_to_zero_by_one_thread_too_few = edit(
 stored_not_added = edit(
     MASTER,
     "wrong race: what happens if both load before either stores?",
-    replace("cuda.atomic.add(counts, t, own[t])", "counts[t] += own[t]"),
+    replace("cuda.atomic.add(counts, t, block_counts[t])", "counts[t] += block_counts[t]"),
 )
 
 
@@ -90,7 +93,7 @@ def one_round(labels, counts):
 
 @cuda.jit
 def called_wrong(labels, counts):
-    """wrong verdict: look at `own[labels[i]]` in thread"""
+    """wrong verdict: look at `block_counts[labels[i]]` in thread"""
     for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
         cuda.atomic.add(counts, labels[i], 1)
 

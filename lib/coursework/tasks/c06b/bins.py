@@ -14,16 +14,16 @@ CLASSES = 10
 
 @cuda.jit
 def bins(labels, counts):
-    own = cuda.shared.array(10, np.int32)
+    block_counts = cuda.shared.array(10, np.int32)
     t = cuda.threadIdx.x
     if t < 10:
-        own[t] = 0
+        block_counts[t] = 0
     cuda.syncthreads()
     for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        own[labels[i]] += 1
+        block_counts[labels[i]] += 1
     cuda.syncthreads()
     if t < 10:
-        cuda.atomic.add(counts, t, own[t])
+        cuda.atomic.add(counts, t, block_counts[t])
 
 
 def labels_case(name, n, blocks, labels=None):
@@ -70,6 +70,6 @@ BINS = MendTask(
     hints=(
         "The author's labels were all different. Which two threads meet if two of them are equal?",
         "Give the x-ray labels of which some are equal. It names one line, with a load and a store by two threads: what may come between the load and the store of one of them?",
-        "`own[k] += 1` is three steps, and others may come between them. The last line of the kernel adds to a count without letting anybody in between: how?",
+        "`block_counts[k] += 1` is three steps, and others may come between them. The last line of the kernel adds to a count without letting anybody in between: how?",
     ),
 )

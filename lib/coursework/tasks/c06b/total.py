@@ -16,13 +16,13 @@ ORDER = Section("6.5", "06_order", "Memory order")
 @cuda.jit
 def total(x, parts, count, out):
     i, block = cuda.grid(1), cuda.blockIdx.x
-    own = np.float32(0)
+    lane_sum = np.float32(0)
     if i < x.size:
-        own = x[i]
+        lane_sum = x[i]
     for d in (16, 8, 4, 2, 1):
-        own += cuda.shfl_down_sync(0xFFFFFFFF, own, d)
+        lane_sum += cuda.shfl_down_sync(0xFFFFFFFF, lane_sum, d)
     if cuda.threadIdx.x == 0:
-        parts[block] = own
+        parts[block] = lane_sum
         cuda.threadfence()
         before = cuda.atomic.add(count, 0, 1)
         if before == cuda.gridDim.x - 1:

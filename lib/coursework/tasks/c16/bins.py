@@ -97,7 +97,7 @@ BINS_TASK = OpenCLTask(
     },
     hints=(
         "Line by line: what is cuda.grid(1), cuda.gridsize(1), cuda.shared.array, cuda.syncthreads, cuda.atomic.add in OpenCL C? And values.size?",
-        "atomic_add takes an address: &own[k]. And -3 // 8 is -1 in Python, where -3 / 8 is 0 in C: for powers of two, `>> 3` and `& 15` do what "
+        "atomic_add takes an address: &group_counts[k]. And -3 // 8 is -1 in Python, where -3 / 8 is 0 in C: for powers of two, `>> 3` and `& 15` do what "
         "`// 8` and `% 16` do in Python.",
         "Sixteen counters in local memory, set to zero by the first 16 work-items; a barrier; each work-item goes through the values in "
         "steps of the whole NDRange; a barrier; the first 16 add theirs to counts.",
