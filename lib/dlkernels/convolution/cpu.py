@@ -30,7 +30,7 @@ CONTRACT = {"contract"}  # a * b + c may become one instruction, with one roundi
 # ---- 1: the formula --------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@cached_njit()
 def _direct(x, weight, bias, g, out):
     outs_of_group = out.shape[1] // g.groups
     for n in range(out.shape[0]):

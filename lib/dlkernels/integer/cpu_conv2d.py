@@ -245,7 +245,7 @@ def _fused(instruction):
                         for k in range(count):
                             copy_elements(out, to + runs[k, 2], flat, r * WIDTH + runs[k, 0], runs[k, 1])
 
-    @cached_njit()
+    @cached_njit(holds=f"instruction: {instruction}")
     def convolve_fused(
         pixels, extents, sizes, words, steps, bias, zeros, scale, sums, rests, q, g, p, out, work, parts, tasks,
         threads, least, team,

@@ -186,7 +186,7 @@ def _fused(instruction):
                     copy_elements(line, (top + r) * n + left, flat, r * WIDTH, columns)
                 top += rows
 
-    @cached_njit()
+    @cached_njit(holds=f"instruction: {instruction}")
     def multiply_fused(
         x, pitch, words, steps, bias, zeros, scale, sums, rests, q, out, down, across, threads, least, team
     ):

@@ -26,7 +26,7 @@ CONTRACT = {"contract"}  # a * b + c may become one instruction, with one roundi
 # ---- 1, 2: the order of the loops --------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@cached_njit()
 def _ijk(a, b, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -42,7 +42,7 @@ def matmul_ijk(a, b, out):
     _ijk(a, b, out)
 
 
-@njit(cache=True, fastmath=CONTRACT)
+@cached_njit(fastmath=CONTRACT)
 def _ikj(a, b, out):
     out[:] = 0
     for i in range(out.shape[0]):
@@ -77,7 +77,7 @@ def _add_rows(factors, b, p, j, total):
             total[c] += factors[q] * row[c]
 
 
-@njit(cache=True)
+@cached_njit()
 def _blocked(a, b, out):
     out[:] = 0
     for p in range(0, b.shape[0], BLOCK_ROWS):
@@ -110,7 +110,7 @@ def _pack_block(b, p, j, block):
     return height, width
 
 
-@njit(cache=True)
+@cached_njit()
 def _packed(a, b, out):
     out[:] = 0
     block = np.empty((BLOCK_ROWS, BLOCK_COLUMNS), b.dtype)
@@ -148,7 +148,7 @@ def _three_rows(factors, block, depth, width, sums):
             total[c + 2 * n] += z0 * b0 + z1 * b1 + z2 * b2 + z3 * b3
 
 
-@njit(cache=True, fastmath=CONTRACT)
+@cached_njit(fastmath=CONTRACT)
 def _register_tile(a, b, out):
     out[:] = 0
     m, k = a.shape

@@ -21,7 +21,7 @@ import functools
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .. import team
 from ..host import new, plain
@@ -227,13 +227,13 @@ def batch_norm_passes(mean, var, weight, bias, eps, x):
 # ---- 2 and 3: channel by channel ---------------------------------------------------------------------------------
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _forward_compiled(x, weight, bias, eps, out, mean, var, parts, found, shape):
     for c in range(shape[1]):
         _forward_channel(c, memory(x), weight, bias, eps, memory(out), mean, var, parts, found, shape)
 
 
-@njit(cache=True, parallel=True, error_model="numpy")
+@cached_njit(parallel=True, error_model="numpy")
 def _forward_parallel(x, weight, bias, eps, out, mean, var, parts, found, shape):
     for c in prange(shape[1]):
         _forward_channel(c, memory(x), weight, bias, eps, memory(out), mean, var, parts, found, shape)

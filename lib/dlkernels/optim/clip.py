@@ -12,7 +12,6 @@ Where no clipping is needed and the gradients are their own result, the second p
 import math
 
 import numpy as np
-from numba import njit
 
 from .. import team
 from ..implementations import implementation
@@ -61,7 +60,7 @@ def _squares(line, first, last):
     return total
 
 
-@njit(cache=True)
+@cached_njit()
 def _squares_compiled(line):
     return _squares(line, 0, line.size)
 

@@ -16,7 +16,7 @@ An array with few elements costs each rung but the last a call; a network has hu
 import functools
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .. import team
 from ..implementations import Several, implementation
@@ -106,13 +106,13 @@ def _sgd_one(i, constants, kind, nesterov, p, g, buffer, out, out_buffer):
         out_buffer[i] = after
 
 
-@njit(error_model="numpy", cache=True)
+@cached_njit(error_model="numpy")
 def _sgd_compiled(constants, kind, nesterov, p, g, buffer, out, out_buffer):
     for i in range(out.size):
         _sgd_one(i, constants, kind, nesterov, p, g, buffer, out, out_buffer)
 
 
-@njit(error_model="numpy", parallel=True, cache=True)
+@cached_njit(error_model="numpy", parallel=True)
 def _sgd_parallel(constants, kind, nesterov, p, g, buffer, out, out_buffer):
     for i in prange(out.size):
         _sgd_one(i, constants, kind, nesterov, p, g, buffer, out, out_buffer)
@@ -154,13 +154,13 @@ def _adam_one(i, constants, p, g, m, v, out, out_m, out_v):
     out[i], out_m[i], out_v[i] = adam_step(p[i], g[i], m[i], v[i], *constants)
 
 
-@njit(error_model="numpy", cache=True)
+@cached_njit(error_model="numpy")
 def _adam_compiled(constants, p, g, m, v, out, out_m, out_v):
     for i in range(out.size):
         _adam_one(i, constants, p, g, m, v, out, out_m, out_v)
 
 
-@njit(error_model="numpy", parallel=True, cache=True)
+@cached_njit(error_model="numpy", parallel=True)
 def _adam_parallel(constants, p, g, m, v, out, out_m, out_v):
     for i in prange(out.size):
         _adam_one(i, constants, p, g, m, v, out, out_m, out_v)

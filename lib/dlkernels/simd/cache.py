@@ -1,17 +1,30 @@
 """Compiled code kept on disk, and thrown away when any file of the library has changed.
 
 ``@njit(cache=True)`` looks at the one file that defines the function. A kernel is made of functions from many files:
-change one of the others, and numba would go on using the old machine code without a word.
+change one of the others, and numba would go on using the old machine code without a word. It also trusts what lies in
+its folder: a process that is killed, or whose disk is full, between the two files that it writes leaves old code under
+a new stamp; a file that is cut off is an error in each process from then on.
 """
 
 import contextlib
 import functools
 import gc
 import hashlib
+import os
+import pickle
+import tempfile
 from pathlib import Path
 
-from numba import njit
+import llvmlite
+import numba
+from numba import config, njit
 from numba.core.compiler import Compiler
+
+try:
+    from numba.core.caching import FunctionCache
+    from numba.core.serialize import dumps
+except ImportError:  # no public interface: where it has moved, each process compiles anew, slow but right
+    FunctionCache = None
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -22,6 +35,18 @@ def library_stamp():
     files = sorted(LIBRARY.rglob("*.py"))
     text = b"".join(path.name.encode() + path.read_bytes() for path in files)
     return hashlib.sha256(text).hexdigest()
+
+
+#: Of numba's settings those that machine code depends on, and numba's key does not have.
+SETTINGS = (
+    "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_INTEL_SVML", "USING_SVML",
+)  # fmt: skip
+
+
+def _stamp():
+    """What compiled code was made from and by, beside its function's file, its types and the processor."""
+    settings = [f"{name}={getattr(config, name, None)!r}" for name in SETTINGS]
+    return " ".join([library_stamp(), numba.__version__, llvmlite.__version__, *settings])
 
 
 @contextlib.contextmanager
@@ -44,30 +69,94 @@ class _Kernel(Compiler):
             return super().compile_extra(function)
 
 
+class _Files:
+    """A file for each function and types: a checksum, then what was compiled. The checksum also covers the stamp, so
+    that what is damaged, cut off or made from other files is alike: not there."""
+
+    def __init__(self, folder, name, stamp):
+        self.folder, self.name, self.stamp = Path(folder), name, stamp.encode()
+
+    def _path(self, key):
+        return self.folder / f"{self.name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+
+    def _checksum(self, content):
+        return hashlib.sha256(self.stamp + content).digest()
+
+    def load(self, key):
+        """What was saved under the key, or None."""
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        checksum, content = content[:32], content[32:]
+        if checksum != self._checksum(content):
+            return None
+        found, data = pickle.loads(content)
+        return data if found == key else None
+
+    def save(self, key, data):
+        """Whole or not at all: others may read, or write the same, meanwhile."""
+        path, content = self._path(key), dumps((key, data))
+        handle, draft = tempfile.mkstemp(dir=self.folder, prefix=f"{self.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self._checksum(content) + content)
+            os.replace(draft, path)
+        finally:
+            Path(draft).unlink(missing_ok=True)
+
+    def flush(self):
+        for path in self.folder.glob(f"{self.name}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+
+if FunctionCache is not None:
+
+    class _Cache(FunctionCache):
+        """numba's, with files of our own. A folder that cannot be read or written is none: compiling goes on."""
+
+        def __init__(self, function, holds):
+            super().__init__(function)
+            self._holds = holds
+            source = self._impl.locator.get_source_stamp()
+            self._cache_file = _Files(self._cache_path, self._impl.filename_base, f"{source!r} {_stamp()}")
+
+        def _index_key(self, signature, codegen):
+            if self._holds is not None:
+                return signature, codegen.magic_tuple(), self._holds
+            return super()._index_key(signature, codegen)
+
+        def load_overload(self, signature, target):
+            with contextlib.suppress(Exception):  # whatever cannot be made of a file: it is compiled again
+                return super().load_overload(signature, target)
+
+        def save_overload(self, signature, done):
+            if self._holds is not None and done.library.has_dynamic_globals:
+                return  # what the held function calls may stand in it as an address: numba would warn
+            if library_stamp.__wrapped__() != library_stamp():
+                return  # files have changed since this process began: of which it was made, nobody knows
+            with contextlib.suppress(OSError):
+                super().save_overload(signature, done)
+
+
 def cached_njit(holds=None, **options):
     """``@cached_njit()``: as ``@njit(cache=True)``, with a cache that notices changes in all files of the library.
 
     holds: for a function made by another one, what it was made with, in words. numba would tell such functions apart by
-    what they hold, and compiled functions among that are others in each process.
+    what they hold, and compiled functions among that are others in each process. Without it they are not kept.
 
-    Where numba cannot be told to (its cache has no public interface for this), the function is compiled anew in each
-    process: slow, but right.
+    Where nothing can be kept (numba's cache has no public interface for this; no folder may be written), the function
+    is compiled anew in each process: slow, but right.
     """
 
     options = {"no_cfunc_wrapper": True, "pipeline_class": _Kernel} | options
 
     def decorate(function):
-        kernel = njit(cache=True, **options)(function)
-        try:
-            file = kernel._cache._cache_file
-            file._source_stamp = f"{file._source_stamp} {library_stamp()}"
-            if holds is not None and kernel._cache._index_key:
-                kernel._cache._index_key = lambda signature, codegen: (signature, codegen.magic_tuple(), holds)
-                can, implementation = kernel._cache._impl.check_cachable, kernel._cache._impl
-                # What the held function calls may stand in it as an address: numba keeps none such, and would warn.
-                implementation.check_cachable = lambda done: not done.library.has_dynamic_globals and can(done)
-        except AttributeError:
-            kernel = njit(**options)(function)
+        kernel = njit(**options)(function)
+        known = FunctionCache is not None and hasattr(kernel, "_cache")
+        if known and (holds is not None or not function.__closure__):
+            with contextlib.suppress(AttributeError, OSError, RuntimeError):
+                kernel._cache = _Cache(function, holds)
         return kernel
 
     return decorate

@@ -60,7 +60,7 @@ def add_numpy(a, b, out):
     return np.add(a, b, out=out)
 
 
-@njit(cache=True)
+@cached_njit()
 def _add_compiled(a, b, out):
     for i in range(out.size):
         out[i] = a[i] + b[i]
@@ -72,7 +72,7 @@ def add_compiled(a, b, out):
     _add_compiled(a, b, out)
 
 
-@njit(parallel=True, cache=True)
+@cached_njit(parallel=True)
 def _add_parallel(a, b, out):
     for i in prange(out.size):
         out[i] = a[i] + b[i]
@@ -163,7 +163,7 @@ def axpy_numpy(alpha, x, y, out):
     return np.add(alpha * x, y, out=out)
 
 
-@njit(cache=True)
+@cached_njit()
 def _axpy_compiled(alpha, x, y, out):
     for i in range(out.size):
         out[i] = alpha * x[i] + y[i]
@@ -175,7 +175,7 @@ def axpy_compiled(alpha, x, y, out):
     _axpy_compiled(alpha, x, y, out)
 
 
-@njit(parallel=True, cache=True)
+@cached_njit(parallel=True)
 def _axpy_parallel(alpha, x, y, out):
     for i in prange(out.size):
         out[i] = alpha * x[i] + y[i]
