@@ -75,3 +75,30 @@ def test_compiled_and_python_agree(run, dtype):
 def test_other_arrays_are_refused(array, message):
     with pytest.raises(TypingError, match=message):
         one_of_each(array)
+
+
+def test_arguments_by_name():
+    @njit
+    def by_name(array):
+        return (
+            fetch_add(value=3, i=0, array=array),
+            compare_and_swap(array, 0, new=7, expected=3),
+            atomic_load(array, i=0),
+        )
+
+    assert by_name(np.zeros(1, np.int64)) == (0, True, 7)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda array: fetch_add(array, 0, True), "fetch_add expects numbers, not bool"),
+        (lambda array: fetch_add(array, 0, 1j), "fetch_add expects numbers, not complex"),
+        (lambda array: fetch_add(array, 0.0, 1), "fetch_add expects an integer index"),
+        (lambda array: compare_and_swap(array, 0, 0.0, 1), "compare_and_swap expects integers, not float64"),
+        (lambda array: compare_and_swap(array, 0, 0, None), "compare_and_swap expects integers, not none"),
+    ],
+)
+def test_other_values_are_refused(call, message):
+    with pytest.raises(TypingError, match=message):
+        njit(call)(np.zeros(1, np.int64))

@@ -18,18 +18,21 @@ from .memory import address_of
 WHOLE, FLOATS = (types.int32, types.int64), (types.float32, types.float64)
 
 
-def _check(name, array, index, dtypes=WHOLE):
+def _check(name, array, index, *values, dtypes=WHOLE):
     if not isinstance(array, types.Array) or array.dtype not in dtypes:
         raise TypingError(f"{name} expects an array of {' or '.join(map(str, dtypes))}, not {array}")
     if array.ndim != 1 or array.layout != "C" or not array.aligned or not array.mutable:
         raise TypingError(f"{name} expects a 1-D, C-contiguous array that may be written, not {array}")
     if not isinstance(index, types.Integer):
         raise TypingError(f"{name} expects an integer index, not {index}")
+    kinds = (types.Integer, types.Float) if dtypes is not WHOLE else types.Integer
+    if wrong := [value for value in values if not isinstance(value, kinds)]:
+        raise TypingError(f"{name} expects {'numbers' if dtypes is not WHOLE else 'integers'}, not {wrong[0]}")
     return array.dtype
 
 
 def _fetch_add(array, i, value):
-    dtype = _check("fetch_add", array, i, WHOLE + FLOATS)
+    dtype = _check("fetch_add", array, i, value, dtypes=WHOLE + FLOATS)
     kind = "fadd" if dtype in FLOATS else "add"
 
     def emit(context, builder, signature, arguments):
@@ -41,7 +44,7 @@ def _fetch_add(array, i, value):
 
 
 def _compare_and_swap(array, i, expected, new):
-    dtype = _check("compare_and_swap", array, i)
+    dtype = _check("compare_and_swap", array, i, expected, new)
 
     def emit(context, builder, signature, arguments):
         address = address_of(context, builder, array, arguments[0], i, arguments[1])

@@ -17,8 +17,8 @@ def emitted(function, describe, *mixes):
     mixes: tuples of the classes of types for which it may say something. The parameters of `describe` are the call's.
     """
 
-    def typed(*types):
-        found = describe(*types)
+    def typed(*types, **named):
+        found = describe(*types, **named)
         return found and found[0]
 
     def lower(context, builder, signature, arguments):
