@@ -164,26 +164,29 @@ def test_rows_of_minus_infinity_have_no_softmax(name):
 # ---- our own exponential -------------------------------------------------------------------------------------------------
 
 
-@njit
 def exponentials(x, natural, power):
     for i in range(x.size):
         natural[i] = exponential.exp(x[i])
         power[i] = exponential.exp2(x[i])
 
 
+@pytest.mark.parametrize("once", sorted({exponential.ROUNDS_ONCE, False}))
 @pytest.mark.parametrize(("dtype", "least"), [("float32", -87), ("float64", -708)])
-def test_the_exponential_is_right_to_two_roundings(dtype, least):
-    """Over all that softmax gives it, in steps much finer than the period of its polynomial."""
+def test_the_exponential_is_right_to_two_roundings(dtype, least, once, monkeypatch):
+    """Over all that softmax gives it, in steps much finer than the period of its polynomial; also as for a processor
+    whose multiply-add is a multiplication and an addition."""
+    monkeypatch.setattr(exponential, "ROUNDS_ONCE", once)
+    compiled = njit(exponentials)
     x = np.linspace(least, 1, 200_001).astype(dtype)
     natural, power = np.empty_like(x), np.empty_like(x)
-    exponentials(x, natural, power)
+    compiled(x, natural, power)
     wide = x.astype(np.longdouble)
     for result, right in ((natural, np.exp(wide)), (power, np.exp2(wide))):
         error = np.abs(result - right) / right
         assert error.max() <= 2 * np.finfo(dtype).eps, float(error.max() / np.finfo(dtype).eps)
     edges = np.array([0, -np.inf, np.nan, -1e30, -0.0], dtype)
     natural, power = np.empty_like(edges), np.empty_like(edges)
-    exponentials(edges, natural, power)
+    compiled(edges, natural, power)
     for result in (natural, power):
         np.testing.assert_array_equal(result, np.array([1, 0, np.nan, 0, 1], dtype))
 

@@ -8,16 +8,17 @@
     e^x = 2^(x / ln 2)   with 1 / ln 2 in two parts, so that r keeps its digits: x times the one, less n, plus x times
                          the other, each step a multiply-add that rounds once. (Cody and Waite, 1980, split ln 2 in its
                          place, and take n times each part away from x: n times the first one is exact without a
-                         multiply-add)
+                         multiply-add. That is done where the processor has none)
 
 `exp2(x)` and `exp(x)` take a float32 or float64, or a vector of them (dlkernels.simd), of at most 0 as softmax has
-them: the largest score was taken away before. Larger numbers, up to 88, are right too. What is below the smallest
-normal number becomes 0; NaN stays NaN.
+them: the largest score was taken away before. Larger numbers, up to 88, are right too. What is below 1/sqrt(2) of the
+smallest normal number becomes 0; NaN stays NaN.
 
 The library's `expf` takes one number at a time; a loop around it cannot be vectorised.
 """
 
 import math
+import platform
 
 import numpy as np
 from llvmlite import ir
@@ -25,9 +26,12 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from .target import has
 from .vector import ELEMENTS, VectorType, call_llvm, splat
 
 LOG2_E = 1 / math.log(2)
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+ROUNDS_ONCE = has("fma") or has("avx512f") or not X86  # is there a multiply-add that does?
 
 #: Coefficients of 2^r by its powers. Those of float32 were fitted: tests/kernels/test_attention.py does it again.
 FITTED = (1.0, 0.693147, 0.24022244, 0.055507332, 0.009671514, 0.0013264726)
@@ -38,6 +42,10 @@ FORMATS = {
     types.float32: (32, 23, FITTED, float(np.float32(LOG2_E)), LOG2_E - float(np.float32(LOG2_E))),
     types.float64: (64, 52, TAYLOR, LOG2_E, 2.0355273740931033e-17),
 }
+
+#: By type: ln 2 in two parts, the first so short that its product with n is exact. (2.3e-17 is what `math.log` lacks.)
+SHORT = {types.float32: round(math.log(2) * 2**14) / 2**14, types.float64: round(math.log(2) * 2**40) / 2**40}
+LN_2 = {number: (high, math.log(2) - high + 2.3190468138462996e-17) for number, high in SHORT.items()}
 
 
 def _describe(name, x):
@@ -71,7 +79,10 @@ def _emit(builder, number, lanes, x, natural):
     shift = constant(1.5 * 2.0**fraction + bias)
     shifted = builder.fadd(scaled, shift)
     whole = builder.fsub(shifted, shift)
-    if natural:
+    if natural and not ROUNDS_ONCE:
+        high, low = (builder.fmul(whole, constant(part)) for part in LN_2[number])
+        rest = builder.fmul(builder.fsub(builder.fsub(x, high), low), constant(LOG2_E))
+    elif natural:
         rest = multiply_add(x, constant(low), multiply_add(x, constant(high), builder.fneg(whole)))
     else:
         rest = builder.fsub(x, whole)
