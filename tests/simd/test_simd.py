@@ -42,6 +42,7 @@ from dlkernels.simd import (
     until_aligned,
     where,
 )
+from dlkernels.simd.tile import tile_zeros
 
 pytestmark = pytest.mark.quick
 
@@ -131,6 +132,41 @@ def test_extremes_as_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_every_bit_is_that_of_numpy(dtype):
+    """Signs of zeros, subnormal numbers, sums and products that are too large: each pair of special numbers."""
+
+    @njit
+    def each(a, b, out):
+        for i in range(0, a.size, lanes(a)):
+            x, y = load(a, i), load(b, i)
+            results = x + y, x - y, x * y, x / y, -x, math.sqrt(x), larger(x, y), smaller(x, y), where(x, y, x)
+            for k in range(len(results)):
+                store(out, k * a.size + i, results[k])
+
+    of = np.finfo(dtype)
+    special = [0.0, 1, 3, np.inf, of.max, of.tiny, of.tiny / 2, of.smallest_subnormal, of.eps, np.nan]
+    special = np.array([sign * number for number in special for sign in (1, -1)] * 4, dtype)  # a multiple of all widths
+    a, b = (np.ravel(one) for one in np.meshgrid(special, special))
+    out = np.zeros((9, a.size), dtype)
+    each(a, b, out.reshape(-1))
+    with np.errstate(all="ignore"):
+        right = (
+            a + b,
+            a - b,
+            a * b,
+            a / b,
+            -a,
+            np.sqrt(a),
+            np.where(a > b, a, b),
+            np.where(a < b, a, b),
+            np.where(a, b, a),
+        )
+    np.testing.assert_array_equal(out, right)
+    numbers = ~np.isnan(right)
+    np.testing.assert_array_equal(np.signbit(out)[numbers], np.signbit(right)[numbers])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_the_larger_and_the_smaller_are_the_second_where_one_is_no_number(dtype):
     @njit
     def both(x, y, out):
@@ -168,7 +204,7 @@ def test_first_lanes_of_one_and_the_rest_of_another(dtype):
 
     n = simd.vector_width(dtype)
     x, y = np.arange(1, n + 1, dtype=dtype), np.full(n, -np.inf, dtype)
-    for count in (-(1 << 40), -1, *range(n + 1), n + 1, 1 << 33, (1 << 62) + 1, np.uint8(3)):
+    for count in (-(1 << 40), -1, *range(n + 1), n + 1, 1 << 33, (1 << 62) + 1, np.uint8(3), np.uint64(1 << 63)):
         out = np.zeros(n, dtype)
         some(count, x, y, out)
         np.testing.assert_array_equal(out, np.where(np.arange(n) < int(count), x, y), err_msg=str(count))
@@ -391,3 +427,42 @@ def test_what_cannot_be_stored_is_said():
         copy(np.zeros(64, "float64"), np.zeros(64, "float32"))
     with pytest.raises(TypingError, match="vector holds float32 or float64"):
         njit(lambda: reduce_add(broadcast(1)))()
+
+
+@njit
+def sums_of(v):
+    yield reduce_add(v)
+    yield reduce_add(v + 1)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda x: reduce_add([load(x, 0), load(x, 1)][1]),
+        lambda x: [tile_zeros(x, 1, 1)],
+        lambda x: sum(list(sums_of(load(x, 0)))),
+    ],
+    ids=["a list", "tiles in a list", "a generator"],
+)
+def test_vectors_are_not_put_into_memory_that_is_not_aligned_for_them(kept):
+    """The process ended with a fault."""
+    with pytest.raises(TypingError, match="lives in registers, not in a list or a generator"):
+        njit(kept)(np.zeros(64, "float32"))
+
+
+def test_vectors_in_a_tuple():
+    @njit
+    def both(x):
+        total = 0.0
+        for v in (load(x, 0), load(x, lanes(x))):
+            total += reduce_add(v)
+        return total
+
+    x = np.arange(2 * simd.vector_width(), dtype="float32")
+    assert both(x) == x.sum()
+
+
+def test_what_is_no_real_number_is_not_added():
+    for number in (1j, True, "1"):
+        with pytest.raises(TypingError, match="No implementation of function"):
+            njit(lambda x, y: reduce_add(load(x, 0) + y))(np.zeros(64, "float32"), number)

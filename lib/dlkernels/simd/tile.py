@@ -65,6 +65,10 @@ class _TileModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, ir.ArrayType(_vector(fe_type), fe_type.rows * fe_type.vectors))
 
+    def as_data(self, builder, value):
+        """See the model of a vector."""
+        raise TypingError(f"a {self.fe_type} lives in registers, not in a list or a generator; arrays hold its numbers")
+
 
 def _vector(tile):
     element = ir.FloatType() if tile.dtype == types.float32 else ir.DoubleType()

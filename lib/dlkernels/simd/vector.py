@@ -31,6 +31,11 @@ class _VectorModel(models.PrimitiveModel):
         element = ir.FloatType() if fe_type.dtype == types.float32 else ir.DoubleType()
         super().__init__(dmm, fe_type, ir.VectorType(element, fe_type.lanes))
 
+    def as_data(self, builder, value):
+        """In a list, or in a generator that waits. Memory that numba asks for is not aligned for it: the process would
+        end."""
+        raise TypingError(f"a {self.fe_type} lives in registers, not in a list or a generator; arrays hold its numbers")
+
 
 def splat(builder, scalar, lanes):
     """LLVM: the scalar in every lane."""
@@ -76,7 +81,7 @@ def _elementwise(emit_one):
     def describe(*operands):
         vectors = {operand for operand in operands if isinstance(operand, VectorType)}
         numbers = [operand for operand in operands if not isinstance(operand, VectorType)]
-        if len(vectors) != 1 or not all(isinstance(number, types.Number) for number in numbers):
+        if len(vectors) != 1 or not all(isinstance(number, types.Integer | types.Float) for number in numbers):
             return None
         (vector_type,) = vectors
 
@@ -161,9 +166,10 @@ def first_lanes(typingctx, n, a, b):
         element = ir.IntType(a.dtype.bitwidth)  # compared in numbers as wide as the lanes
         places = ir.Constant(ir.VectorType(element, a.lanes), list(range(a.lanes)))
         count, most = context.cast(builder, arguments[0], n, types.int64), ir.Constant(ir.IntType(64), a.lanes)
-        count = builder.select(builder.icmp_signed("<", count, most), count, most)
+        less = builder.icmp_signed if n.signed else builder.icmp_unsigned
+        count = builder.select(less("<", count, most), count, most)
         least = ir.Constant(count.type, 0)
-        count = builder.select(builder.icmp_signed("<", count, least), least, count)
+        count = builder.select(less("<", count, least), least, count)
         count = builder.trunc(count, element) if element.width < 64 else count
         return builder.select(builder.icmp_signed("<", places, splat(builder, count, a.lanes)), *arguments[1:])
 
