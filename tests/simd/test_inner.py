@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
+from dlkernels.simd import cache
 from dlkernels.simd.cache import cached_njit
 from dlkernels.simd.inner import inner_njit
 
@@ -111,6 +113,7 @@ def kernel_of(function):
 
 KEPT = """
 import numpy as np
+from dlkernels.simd import cache
 from dlkernels.simd.cache import cached_njit
 from dlkernels.simd.inner import inner_njit
 
@@ -146,6 +149,7 @@ def test_from_the_disk(tmp_path):
 
 MADE = """
 from numba import njit
+from dlkernels.simd import cache
 from dlkernels.simd.cache import cached_njit
 
 def map_of(name, function):
@@ -195,3 +199,25 @@ def test_garbage_is_collected_again():
             assert gc.isenabled() is enabled
         finally:
             gc.enable()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_garbage_is_collected_in_a_process_that_is_forked_while_another_thread_compiles():
+    compiles, forked = threading.Event(), threading.Event()
+
+    def compiling():
+        with cache._nothing_collected():
+            compiles.set()
+            forked.wait()
+
+    thread = threading.Thread(target=compiling)
+    thread.start()
+    compiles.wait()
+    assert not gc.isenabled()
+    if (child := os.fork()) == 0:
+        os._exit(0 if gc.isenabled() else 1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    forked.set()
+    thread.join()
+    assert code == 0
+    assert gc.isenabled()

@@ -49,18 +49,35 @@ def _stamp():
     return " ".join([library_stamp(), numba.__version__, llvmlite.__version__, *settings])
 
 
+_stopped = False
+
+
 @contextlib.contextmanager
 def _nothing_collected():
     """Without Python's search for garbage: a compiler makes millions of objects that live until it is done, and to look
     at all of them again and again takes a good part of its time."""
+    global _stopped
     if not gc.isenabled():  # or it compiles what a function calls
         yield
         return
-    gc.disable()
     try:
+        _stopped = True
+        gc.disable()
         yield
     finally:
+        _collect_again()
+
+
+def _collect_again():
+    """After compiling; and in a process that another thread forked meanwhile, where nobody else would."""
+    global _stopped
+    if _stopped:
         gc.enable()
+    _stopped = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_collect_again)
 
 
 class _Kernel(Compiler):
