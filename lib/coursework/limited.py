@@ -81,39 +81,47 @@ def call(function, arguments):
                 raise GoesOn(_busiest_loop(frame, runs), frame.f_code.co_filename, frame.f_globals)
         return line
 
+    fired = Interrupts()
     try:
-        with interrupted(PYTHON_SECONDS) as fired:
+        with interrupted(PYTHON_SECONDS, fired):
             sys.settrace(trace)
             try:
                 return function(*arguments)
             finally:
                 sys.settrace(None)
     except KeyboardInterrupt as error:
+        fired.over = True  # one that came between the call's end and that of the block
         if not fired:
             raise
         told = NeverEnds(f"it had not come to an end after {PYTHON_SECONDS:g} seconds. What does it wait for?")
         raise told.with_traceback(error.__traceback__) from None
 
 
+class Interrupts(list):
+    """An element for each interrupt that was sent; no more are sent once it is `over`."""
+
+    over = False
+
+
 @contextlib.contextmanager
-def interrupted(seconds):
-    """KeyboardInterrupt in a block that runs longer; the list that it yields has an element then. Only in the main thread,
+def interrupted(seconds, fired=None):
+    """KeyboardInterrupt in a block that runs longer; `fired`, Interrupts, has an element then. Only in the main thread,
     and not while compiled code runs."""
     main = threading.main_thread()
-    fired, lock = [], threading.Lock()
+    fired, lock = Interrupts() if fired is None else fired, threading.Lock()
     here = threading.current_thread() is main
     handler = signal.getsignal(signal.SIGINT)
     replaced = here and handler in (signal.SIG_IGN, signal.SIG_DFL)  # a job of a shell's background ignores the signal
     if replaced:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    running = here and callable(signal.getsignal(signal.SIGINT))
+    fired.over = not (here and callable(signal.getsignal(signal.SIGINT)))
 
     def interrupt():
         """Again and again: one that comes just before a sleep does not end it, and one that comes while garbage is
         collected raises nothing."""
         while True:
             with lock:
-                if not running:
+                if fired.over:
                     return
                 fired.append(seconds)
                 if hasattr(signal, "pthread_kill"):  # ends a sleep, too
@@ -124,11 +132,11 @@ def interrupted(seconds):
 
     timer = threading.Timer(seconds, interrupt)
     timer.daemon = True
-    timer.start()
     try:
-        yield fired
+        timer.start()
+        yield
     finally:
-        running = False
+        fired.over = True
         with contextlib.suppress(KeyboardInterrupt):  # one that came as the block was ending
             timer.cancel()
             with lock:

@@ -307,6 +307,7 @@ def test_a_helper_in_another_file_is_counted_and_named(tmp_path, monkeypatch):
     assert "come closer to the end" in error.text
 
 
+PATIENCE = 60  # seconds, for a thread that would never end
 WAITS = None  # a lock, while an answer waits that is to be interrupted
 
 
@@ -368,10 +369,69 @@ def test_plain_python_that_waits_is_interrupted(waits, interrupts, monkeypatch):
     error = failed(Local(waits).call, (600,))
     assert error.name == "TimeLimit"
     assert "it had not come to an end after 45 seconds" in error.text
-    assert error.line.startswith(("return WAITS.release(), time.sleep(n)", "return WAITS.release(), lock.acquire()", "return time.sleep(n)"))
+    waiting = "return WAITS.release(), time.sleep(n)", "return WAITS.release(), lock.acquire()", "return time.sleep(n)"
+    assert error.line.startswith(waiting)
     assert Local(at_once).call((0,))[0] == 0
     assert [(bell.seconds, bell.cancelled) for bell in Bell.made] == [(limited.PYTHON_SECONDS, True)] * 2
     assert sys.gettrace() is None
+
+
+def test_an_interrupt_of_the_user_before_the_call_begins_is_the_last(monkeypatch):
+    """Later ones would meet whatever runs then, one each second."""
+    waits, sent = threading.Lock(), []
+    waits.acquire()
+    monkeypatch.setitem(globals(), "WAITS", waits)
+    monkeypatch.setattr(Bell, "made", [])
+    monkeypatch.setattr(limited, "AGAIN", 0.01)
+
+    class Interrupted(Bell):
+        def start(self):
+            super().start()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Timer", Interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        limited.call(at_once, (1,))
+    monkeypatch.setattr(signal, "pthread_kill", lambda *arguments: sent.append(arguments))
+    waits.release()
+    Bell.made[0].join(PATIENCE)
+    assert kept.traceback
+    assert (Bell.made[0].is_alive(), sent) == (False, [])
+
+
+def test_an_interrupt_between_the_end_of_a_call_and_that_of_its_block_is_the_last(interrupts, monkeypatch):
+    """Though the block has not noticed: the interrupt came where Python calls what ends it."""
+    waits, sent, send = threading.Lock(), [], signal.pthread_kill
+    waits.acquire()
+    monkeypatch.setitem(globals(), "WAITS", waits)
+    monkeypatch.setattr(Bell, "made", [])
+    monkeypatch.setattr(threading, "Timer", Bell)
+    monkeypatch.setattr(limited, "AGAIN", 0.01)
+
+    def once(*arguments):
+        sent.append(arguments)
+        if len(sent) == 1:
+            send(*arguments)
+
+    def at_the_end(frame, event, argument):
+        if event == "call" and frame.f_code is contextlib._GeneratorContextManager.__exit__.__code__:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    def ends(n):
+        with contextlib.suppress(KeyboardInterrupt):
+            asleep(n)
+        sys.setprofile(at_the_end)
+
+    monkeypatch.setattr(signal, "pthread_kill", once)
+    try:
+        with pytest.raises(limited.NeverEnds) as kept:
+            limited.call(ends, (600,))
+    finally:
+        sys.setprofile(None)
+    Bell.made[0].join(PATIENCE)
+    assert not Bell.made[0].is_alive()
+    assert kept.traceback
 
 
 def test_an_interrupt_of_the_user_stays_one(monkeypatch):
