@@ -47,7 +47,7 @@ def save(path, *, keep=1, **things):
         part, value = ("objects", _state_of(thing)) if is_object else ("values", thing)
         state[part][name] = _packed(value, name, arrays)
     words = json.dumps(state)
-    metadata = {"format": FORMAT, "state": words, CHECKSUM: _checksum(words, arrays)}
+    metadata = {"format": FORMAT, "state": words, CHECKSUM: checksum(words, arrays)}
     content = safetensors.numpy.save(arrays, metadata=metadata)
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -154,7 +154,7 @@ def _read(path):
         metadata = header.get(METADATA, {})
         if metadata.get("format") != FORMAT:
             raise ValueError(f"its format is {metadata.get('format')!r}; expected {FORMAT!r}")
-        found = _checksum(metadata["state"], arrays)
+        found = checksum(metadata["state"], arrays)
         if metadata.get(CHECKSUM, found) != found:
             raise ValueError(f"its checksum is {found}; expected {metadata[CHECKSUM]}: bytes were changed")
         state = _unpacked(json.loads(metadata["state"], object_pairs_hook=_unique), arrays)
@@ -170,7 +170,7 @@ def _read(path):
     return state
 
 
-def _checksum(words, arrays):
+def checksum(words, arrays):
     """Of a state's JSON and of its arrays: names, dtypes, shapes and bytes."""
     found = zlib.crc32(words.encode())
     for name, array in sorted(arrays.items()):

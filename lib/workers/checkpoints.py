@@ -5,6 +5,7 @@
 
 A `Piece` says of an array which part of a larger one it is. A worker that loads finds the overlaps of its pieces with
 those in the files, whoever wrote them, and reads these bytes only. PyTorch's torch.distributed.checkpoint does so.
+Each piece has a checksum, and is held against it where all of it is read, as by the number of workers that wrote it.
 
 Each worker's file is written as training.checkpoints does it, whole or not at all. The checkpoint becomes valid in one
 moment, when worker 0 has all files on the disk and replaces `checkpoint.json`, which names them; files that it names no
@@ -98,14 +99,15 @@ def save(folder, group, pieces, **values):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     number = int(group.broadcast(np.array(_number(folder) + 1 if group.rank == 0 else 0)))
-    layout = {name: [list(piece.shape), list(piece.begin)] for name, piece in pieces.items()}
+    layout = {name: [list(p.shape), list(p.begin), _checksum(p.shape, p.begin, p.array)] for name, p in pieces.items()}
     file = f"{number}-{group.rank}-of-{group.size}.safetensors"
     whole.save(folder / file, pieces=_State({name: piece.array for name, piece in pieces.items()}), layout=layout)
     group.barrier()  # all files are on the disk
     if group.rank == 0:
         files = [f"{number}-{rank}-of-{group.size}.safetensors" for rank in range(group.size)]
         draft = folder / f"{INDEX}.{os.getpid()}.part"
-        draft.write_text(json.dumps({"number": number, "files": files, "values": values}))
+        index = {"number": number, "files": files, "values": values, whole.CHECKSUM: _checksum_of_values(values)}
+        draft.write_text(json.dumps(index))
         with open(draft, "rb+") as opened:
             os.fsync(opened.fileno())
         os.replace(draft, folder / INDEX)
@@ -133,8 +135,10 @@ def load(folder, group, pieces):
         opened, layout = _opened(folder / file)
         with opened:
             for name in pieces.keys() & layout.keys():
-                shape, begin = layout[name]
-                piece, there = pieces[name], opened.get_slice(f"pieces.{name}")
+                shape, begin, *checksum = layout[name]
+                piece = pieces[name]
+                with _damaged(folder / file):
+                    there = opened.get_slice(f"pieces.{name}")
                 if tuple(shape) != tuple(piece.shape):
                     raise ValueError(f"{name} is of shape {tuple(shape)} in {folder / file}; expected {piece.shape}.")
                 overlap = _overlap(piece.box(), [(b, b + n) for b, n in zip(begin, there.get_shape(), strict=True)])
@@ -144,6 +148,9 @@ def load(folder, group, pieces):
                     part = there[its]
                     if part.dtype != piece.array.dtype:
                         raise ValueError(f"{name} is {part.dtype} in {folder / file}; expected {piece.array.dtype}.")
+                    if checksum and part.shape == tuple(there.get_shape()):
+                        if checksum != [_checksum(shape, begin, part)]:
+                            raise ValueError(f"{folder / file} is damaged: bytes of {name} were changed.")
                     found[name][mine], covered[name][mine] = part, True
     for name, there in covered.items():
         if not there.all():
@@ -153,6 +160,14 @@ def load(folder, group, pieces):
     for name, piece in pieces.items():
         piece.array[...] = found[name]
     return index["values"]
+
+
+def _checksum(shape, begin, array):
+    return whole.checksum(json.dumps([*shape, *begin]), {"": np.asarray(array, order="C")})
+
+
+def _checksum_of_values(values):
+    return whole.checksum(json.dumps(values), {})
 
 
 def _overlap(one, other):
@@ -168,6 +183,9 @@ def _index(folder):
         kinds = {"number": int, "files": list, "values": dict}
         if not all(isinstance(index[name], kind) for name, kind in kinds.items()):
             raise TypeError(f"expected {', '.join(f'{name}: {kind.__name__}' for name, kind in kinds.items())}")
+        found = _checksum_of_values(index["values"])
+        if index.get(whole.CHECKSUM, found) != found:
+            raise ValueError("bytes of its values were changed")
         return index
 
 

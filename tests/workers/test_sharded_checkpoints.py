@@ -169,3 +169,39 @@ def test_a_damaged_file_is_named(tmp_path):
     (tmp_path / INDEX).write_text(json.dumps(index | {"number": "one"}))
     with pytest.raises(GroupError, match="is damaged: TypeError: expected number: int, files: list, values: dict"):
         saved(tmp_path)
+
+
+def changed(content, at):
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def test_a_changed_bit_is_found_where_the_whole_piece_is_read(tmp_path):
+    """The bytes, the place and the values: a weight in another's place is as wrong as another weight."""
+
+    def loaded(workers=1):
+        def work(group):
+            array = np.zeros(6, np.float32)
+            return array, load(tmp_path, group, {"w": Piece(array, (6,), (0,))})
+
+        return threads.run(work, workers)[0]
+
+    saved(tmp_path)
+    right, values = loaded()
+    index = json.loads((tmp_path / INDEX).read_text())
+    file = tmp_path / index["files"][1]
+    content = file.read_bytes()
+    for at in range(len(content) - 3 * right.itemsize, len(content)):
+        file.write_bytes(changed(content, at))
+        with pytest.raises(GroupError, match=rf"{file.name} is damaged: bytes of w were changed"):
+            loaded()
+    file.write_bytes(content.replace(b'"pieces.w":', b'"pieces.v":'))
+    with pytest.raises(GroupError, match=rf"{file.name} is damaged: "):
+        loaded()
+    file.write_bytes(content)
+    (tmp_path / INDEX).write_text(json.dumps(index | {"values": {"step": 8}}))
+    with pytest.raises(GroupError, match=f"{INDEX} is damaged: ValueError: bytes of its values were changed"):
+        loaded()
+    older = {name: value for name, value in index.items() if name != checkpoints.whole.CHECKSUM}
+    (tmp_path / INDEX).write_text(json.dumps(older))
+    assert loaded()[1] == values
+    np.testing.assert_array_equal(loaded()[0], right)
