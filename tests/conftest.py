@@ -34,6 +34,18 @@ def no_hurry():
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_variables():
+    """What a file leaves in the environment would hold for the next one that this process runs."""
+    before = _own_variables()
+    yield
+    assert _own_variables() == before, "the tests of this file left a variable of ours changed"
+
+
+def _own_variables():
+    return {name: value for name, value in os.environ.items() if name.startswith(("DLKERNELS_", "CPULAB_"))}
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """As --dist loadfile, but the kernels for GPUs of a file may run beside those for CPUs: they share nothing compiled."""

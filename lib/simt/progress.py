@@ -4,27 +4,30 @@ import os
 import sys
 import time
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 VARIABLE = "DLKERNELS_QUIET"  # set it to 1 to hide the line
 _PATIENCE = 2.0  # seconds before the first line
 
-_hidden = False
+_hidden = ContextVar("hidden", default=False)
 
 
 def quiet():
     """Whether nothing is to be said about a launch: by the environment, or inside ``hidden``."""
-    return _hidden or os.environ.get(VARIABLE, "").strip() not in ("", "0")
+    return _hidden.get() or os.environ.get(VARIABLE, "").strip() not in ("", "0")
 
 
 @contextmanager
 def hidden():
-    """Launches inside say nothing: a check has its own words, and they must not depend on a machine's speed."""
-    global _hidden
-    before, _hidden = _hidden, True
+    """Launches inside say nothing: a check has its own words, and they must not depend on a machine's speed.
+
+    Those of other threads say what they have to: a thread that is never done hides nothing from the rest.
+    """
+    before = _hidden.set(True)
     try:
         yield
     finally:
-        _hidden = before
+        _hidden.reset(before)
 
 
 def _wanted():

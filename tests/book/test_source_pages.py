@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from contextlib import contextmanager
+from unittest import mock
 
 import pytest
 from axe import violations
@@ -64,7 +65,7 @@ def sphinx(root):
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     out, warnings = root / "_build" / "html", io.StringIO()
-    with patch_docutils(str(root)), docutils_namespace():
+    with patch_docutils(str(root)), docutils_namespace(), mock.patch.dict(os.environ):  # an extension sets variables
         yield Sphinx(root, root, out, out.parent / "doctrees", "html", status=None, warning=warnings), warnings
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -486,6 +487,29 @@ def test_progress_on_a_long_launch(monkeypatch, capsys):
     assert progress._wanted()
     monkeypatch.setenv(progress.VARIABLE, "1")
     assert not progress._wanted()
+
+
+def test_what_one_thread_hides_the_others_say(monkeypatch):
+    """Two that leave in another order than they came, as two checks at once may."""
+    from simt import progress
+
+    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    inside, leave = threading.Barrier(2), threading.Event()
+
+    def check():
+        with progress.hidden():
+            inside.wait()
+            leave.wait()
+
+    with progress.hidden():
+        thread = threading.Thread(target=check)
+        thread.start()
+        inside.wait()
+        assert progress.quiet()
+    assert not progress.quiet()
+    leave.set()
+    thread.join()
+    assert not progress.quiet()
 
 
 def test_progress_is_quiet_where_nobody_looks():
