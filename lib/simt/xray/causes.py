@@ -10,7 +10,7 @@ import numpy as np
 
 from . import spans
 from .conflicts import conflicts, order_of
-from .cures import ONE_ELEMENT, SPINNING, UPDATE, race_cure
+from .cures import ONE_ELEMENT, SPINNING, TWO_FLAGS, UPDATE, race_cure
 from .meeting import Meeting, index_of
 from .missing import Missing
 from .raced import describe
@@ -22,8 +22,9 @@ def races(trace, places=None):
     own = order_of(trace)
     meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
     flagged, meetings = _by_flags(trace, meetings, own)
+    plain, meetings = _by_plain_flags(trace, meetings)
     groups, rest = _of_updates(trace, *_at_one_element(trace, meetings))
-    return [*flagged, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest)]
+    return [*flagged, *plain, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest)]
 
 
 def _by_flags(trace, meetings, own):
@@ -31,13 +32,44 @@ def _by_flags(trace, meetings, own):
     one for each that is missing, the other meetings)."""
     missing, groups, rest = Missing(trace, own), {}, []
     for m in meetings:
-        cure = missing.cure(m.conflict)
+        cure = missing.cure(m.conflict) or missing.of_two_flags(m.conflict)
         groups.setdefault(cure, []).append(m) if cure else rest.append(m)
     found = []
     for cure, group in groups.items():
         first = min(group, key=lambda m: (_lines(trace, m), m.array))
-        found.append(_with_others(trace, describe(trace, first.conflict, cure), first, group))
+        one = describe(trace, first.conflict, cure)
+        if cure == TWO_FLAGS:
+            one = replace(one, message=one.message.replace("and nothing orders", "and nothing that is followed orders"))
+        found.append(_with_others(trace, one, first, group))
     return found, rest
+
+
+def _by_plain_flags(trace, meetings):
+    """(findings of a lock made of plain loads and stores, the other meetings): what all its threads wait for, and what
+    they do behind the wait."""
+    flags = [m for m in meetings if _spins(trace, m)]
+    polled = {s for m in flags for s in m.sites if _polls(trace, s)}
+    heads = {trace.sites[s].line for s in polled}
+    asked = [s for number, s in enumerate(trace.sites) if s.line in heads and _polls(trace, number)]
+    scopes, arrays = {m.conflict.scope for m in flags}, {s.text.partition("[")[0] for s in asked}
+    arrays |= {m.array for m in flags}
+    polls = np.flatnonzero(np.isin(trace.site[:], list(polled)))
+    begun = dict(zip(trace.thread[polls][::-1].tolist(), polls[::-1].tolist(), strict=True))  # thread -> its first poll
+
+    def held(m):
+        rows = int(m.conflict.a[0]), int(m.conflict.b[0])
+        return m.conflict.scope in scopes and all(begun.get(int(trace.thread[r]), r) < r for r in rows)
+
+    group = [m for m in meetings if m in flags or m.array in arrays or held(m)]
+    if len(group) == len(flags):
+        return [], meetings
+    places = (trace.sites[k] for m in group if m.array in arrays for k in m.sites)
+    places = sorted({(s.line, s.text) for s in (*places, *asked)})
+    cure = f"{SPINNING} Here so must {', '.join(f'`{text}` on line {line}' for line, text in places)}."
+    first = min(flags, key=lambda m: (_lines(trace, m), m.array))
+    return [_with_others(trace, describe(trace, first.conflict, cure), first, group)], [
+        m for m in meetings if m not in group
+    ]
 
 
 # -- several threads at one element ------------------------------------------------------------------------------
@@ -150,15 +182,16 @@ def _missing(trace, group, place, tight):
 
 def _spins(trace, meeting):
     """Whether one of its accesses is a plain load in the head of a ``while``: a flag that somebody waits for."""
-    for number in meeting.sites:
-        site = trace.sites[number]
-        if site.kind != "load":
-            continue
-        for loop in trace.sites:
-            inside = (loop.line, loop.column) <= (site.line, site.column) <= (loop.end_line, loop.end_column)
-            if loop.kind == "loop" and loop.text.startswith("while") and loop.file == site.file and inside:
-                return True
-    return False
+    return any(_polls(trace, number) for number in meeting.sites)
+
+
+def _polls(trace, number):
+    site = trace.sites[number]
+    return site.kind == "load" and any(
+        loop.kind == "loop" and loop.text.startswith("while") and loop.file == site.file
+        and (loop.line, loop.column) <= (site.line, site.column) <= (loop.end_line, loop.end_column)
+        for loop in trace.sites
+    )  # fmt: skip
 
 
 # -- words -------------------------------------------------------------------------------------------------------

@@ -26,6 +26,11 @@ SPINNING = (
     "A loop that waits must read atomically, as the flag is set: while cuda.atomic.add(flag, 0, 0) == 0, then "
     "cuda.threadfence()."
 )
+TWO_FLAGS = (
+    "Each thread sets a flag of its own and looks at the other's. Such a lock (Peterson's, Dekker's) holds if "
+    "cuda.threadfence() stands between the two; the x-ray follows locks of one element only: take "
+    "`while cuda.atomic.cas(lock, 0, 0, 1) != 0`, then cuda.threadfence()."
+)
 TURNS = (
     "All threads of the block must go round the loop on line {line} equally often, and come to the barrier in each "
     "turn: put only the work under `if`."

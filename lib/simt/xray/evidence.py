@@ -1,6 +1,7 @@
 """What an atomic that returned ``v`` proves of another one on the same address: that it came before, in every run.
 
-    a counter that is only added to       v cannot have been reached without this addition
+    a counter that is only added to       v cannot have been reached without this addition; of one that runs round
+                                          (inc, dec) the turns are counted
     bits that are only set                v has a bit that nobody else sets
     a lock                                all who leave a value that may be taken have taken it before: whoever held it
                                           has given it back, or comes later
@@ -13,6 +14,7 @@ in this run.
 """
 
 import collections
+import itertools
 import math
 
 _ADDS = ("add", "sub", "inc", "dec")
@@ -30,10 +32,14 @@ class Evidence:
         self.seen = {m.number: order.seen_before(m) for m in self.stores}
         self.start = events[0].old
         adds = [e for e in self.changes if e.name in _ADDS]
-        self.grows = any(e.delta > 0 for e in adds)
-        self.one_way = len({e.delta > 0 for e in adds}) == 1
-        self.counter = self.one_way and len(adds) == len(self.changes)
         self.resets = [e for e in self.changes if e.name not in _ADDS]
+        self.grows = any(e.delta > 0 for e in adds)
+        self.round = _round(self.changes)  # after how many steps it is where it was
+        self.one_way = len({e.delta > 0 for e in adds}) == 1
+        if not self.round and any(e.new - e.old != e.delta for e in adds):
+            self.one_way = False  # it runs round, and nobody can say when
+        self.counter = self.one_way and not self.resets
+        self.steps = dict(zip((e.number for e in events), _steps_before(events), strict=True)) if self.round else {}
         self.bits = [e for e in events if e.name == "or_"] if all(e.name == "or_" for e in self.changes) else []
         self.values = {e.new for e in self.changes} | {self.start}
         self.changed = 0  # the changes, and what their threads did later (bits)
@@ -130,25 +136,39 @@ class Evidence:
         """The smallest count, from ``begin`` (or the start) on, that would have done as well as what ``e`` found.
 
         It is what its thread knew already, or it stands beside a bound of the comparisons."""
-        start = self.start if begin is None else begin.new
-        count = abs(e.old - start)
+        count = self._count(e, begin)
         if not e.tests:
-            return count
+            return max(count % self.round, self._floor(e, begin)) if self.round else count
         key = e.number, begin
         if key not in self._leasts:
             floor, step = min(self._floor(e, begin), count), 1 if self.grows else -1
+            start = self.start if begin is None else begin.new
             tests = [(test, self._bound(bound, since, begin), result) for test, bound, result, since in e.tests]
             beside = [(value - start) * step for _, bound, _ in tests for value in _neighbours(bound, e.old)]
-            enough = (n for n in (floor, *beside) if floor <= n <= count and _passes(tests, start + step * n))
-            self._leasts[key] = min(enough, default=count)
+            tried = range(floor, count) if self.round else (n for n in (floor, *beside) if floor <= n <= count)
+            self._leasts[key] = min((n for n in tried if _passes(tests, self._value(start + step * n))), default=count)
         return self._leasts[key]
 
+    def _count(self, e, begin):
+        """How many steps the counter was from ``begin`` (or the start) when ``e`` came."""
+        return self.steps[e.number] if self.round else abs(e.old - (self.start if begin is None else begin.new))
+
+    def _value(self, value):
+        return int(value) % self.round if self.round else value
+
     def _floor(self, e, begin):
-        """The count that ``e`` cannot but find: a read is never older than an earlier one of the same place, by its
-        thread or before a barrier of its block."""
+        """The count that ``e`` cannot but find: what was added before it in every run; and a read is never older than
+        an earlier one of the same place, by its thread or before a barrier of its block."""
         key = e.number, begin, "floor"
         if key not in self._leasts:
-            floor = 0
+            before = self.order.seen_before(e)
+            floor = sum(
+                abs(m.delta)
+                for m in self.changes
+                if before & self.order.from_on[m.number]
+                and m not in self.resets
+                and (begin is None or self._after(m, begin))
+            )
             for p in self.of_block[e.block]:
                 if p.row >= e.row:
                     break
@@ -164,10 +184,20 @@ class Evidence:
         """A bound of a comparison; of one that was read from the counter, the least that it could have been."""
         if since is None:
             return bound
-        start = self.start if begin is None else begin.new
         known = self._least(since, begin) if since.tests else self._floor(since, begin)
-        more = abs(since.old - start) - known
-        return bound - more if self.grows else bound + more
+        more = self._count(since, begin) - known
+        return self._value(bound - more if self.grows else bound + more)
+
+
+def _round(changes):
+    """The length of the round that a counter makes, if nothing but `inc` changes it, or `dec`, and up to one number."""
+    same = len({(e.name, e.value) for e in changes}) == 1 and changes[0].name in ("inc", "dec")
+    return int(changes[0].value) + 1 if same and changes[0].old <= changes[0].value else 0
+
+
+def _steps_before(events):
+    """Of each atomic how many steps a counter had made before it."""
+    return itertools.accumulate((int(e.name in ("inc", "dec")) for e in events[:-1]), initial=0)
 
 
 def _neighbours(bound, like):

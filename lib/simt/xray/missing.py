@@ -9,6 +9,8 @@ import functools
 import numpy as np
 
 from ..source.ways import around
+from .cures import TWO_FLAGS
+from .evidence import accepts
 from .order import Order
 from .spans import moment
 
@@ -48,6 +50,23 @@ class Missing:
         looked_at = np.unique(np.linspace(0, conflict.count - 1, PAIRS).astype(int))
         said = [self._of_pair(int(conflict.a[k]), int(conflict.b[k])) for k in looked_at]
         return max(said, key=lambda cure: ("syncthreads" in cure, bool(cure))) if said[0] else ""
+
+    def of_two_flags(self, conflict):
+        """A sentence where each of two threads sets what only the other asks, and goes on where it finds nothing."""
+        if self.own is None:
+            return ""
+        order, rows = self.own.any, (int(conflict.a[0]), int(conflict.b[0]))
+        sets, asks = [], []
+        for row in rows:
+            mine = self._own(order.of_block[int(self.trace.block[row])], row)
+            sets.append({e.address for e in mine if e.new != e.old})
+            asks.append({e.address for e in mine if e.node in order.guards(row) and self._finds_nothing(order, e)})
+        theirs = [asks[k] & sets[1 - k] - sets[k] for k in (0, 1)]
+        return TWO_FLAGS if all(theirs) else ""
+
+    def _finds_nothing(self, order, e):
+        start = order.of_address[e.address][0].old
+        return e.new == e.old and accepts(e, start)
 
     def _of_pair(self, i, j):
         chains = [
