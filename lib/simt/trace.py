@@ -62,6 +62,7 @@ SPACES = ("global", "shared", "local", "const")
 WARP = 32
 VISITS = 10  # accesses that may be recorded for each visit of a loop or call
 MOST_ACCESSES = 16_000_000  # 1.6 GB, with all that is worked out from them
+ROUNDS_AFTER = 2_000  # of a loop, once something has gone wrong: what is read outside an array may be why it never ends
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ class Trace:
         # number of an array of `device_array` -> (its unwritten bytes before the launch, first address)
         self.unwritten = {}
         self.array_numbers = {}  # what makes a shared, local or constant array -> its place in `arrays`
+        self.full = False
         self._visits = {}
         self._visit_rows = [(0, -1, 0)]
 
@@ -199,6 +201,8 @@ class Trace:
         if number is None:
             number = self._visits[key] = len(self._visit_rows)
             self._visit_rows.append(key)
+            if iteration > ROUNDS_AFTER and self.findings:
+                self._stop("the launch was stopped after what was found in it")
             if number > self.limit // VISITS or len(self.recorded) >= 2 * FULL:  # one thread goes on and on
                 self._flush(number)
         return number
@@ -220,13 +224,17 @@ class Trace:
         self.recording.pack()
         if len(self) > self.limit or visits > self.limit // VISITS:
             what = f"{self.limit:,} memory accesses" if len(self) > self.limit else f"{visits - 1:,} rounds of loops"
-            raise TraceFull(
+            self._stop(
                 f"the launch made more than {what}, too many to trace: use a smaller problem "
                 f'(a few blocks show the same pattern), only count (xray with engine="compiled"), or raise the limit '
-                f"with Trace(limit=...). {self._longest_loop()}"
+                f"with Trace(limit=...)"
             )
 
-    def _longest_loop(self):
+    def _stop(self, why):
+        self.full = True
+        raise TraceFull(f"{why}. {self.longest_loop()}")
+
+    def longest_loop(self):
         """The loop that has gone round most: it may be one that never ends."""
         loops = [
             (turn, site) for _, site, turn in self._visit_rows[1:] if self.sites and self.sites[site].kind == "loop"
@@ -239,7 +247,7 @@ class Trace:
 
     def finish(self):
         """Turn the raw recording into columns."""
-        self._flush()
+        self.recording.pack() if self.full else self._flush()
         kept = self.recording
         kept.finish([a.dtype.itemsize for a in self.arrays])
         self.site, self.visit, self.array, self.offset = map(

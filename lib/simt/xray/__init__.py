@@ -67,7 +67,8 @@ def xray(
     shared memory per block. order: the order in which threads run, "forward", "reverse" or
     "shuffled:<seed>".
     snapshots: keep the contents of shared memory at each barrier, for ``report.replay()``.
-    most_accesses: of all threads together; `TraceFull`, a MemoryError, is raised beyond.
+    most_accesses: of all threads together; `TraceFull`, a MemoryError, is raised beyond where
+    nothing was found.
     engine: "executor" records every access, and finds races and the like. "compiled" counts, looks for races, and takes
     launches of real size: tens of millions of accesses in a second. Other findings, and what needs single accesses,
     raise `NotLookedFor`; so do races where the kernel has fences, where lanes meet in a ``syncwarp`` for a part of the
@@ -77,8 +78,8 @@ def xray(
     ends in a barrier that not all reach are the executor's. ``report.engine`` says which it was.
 
     The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
-    shuffle from a lane outside its mask) the report covers what ran until then, and says so
-    (``report.stopped``). Thousands of threads are fine; for a matrix of real size, x-ray a few blocks (the
+    shuffle from a lane outside its mask, a loop that goes on and on after an index out of bounds) the report covers
+    what ran until then, and says so (``report.stopped``). Thousands of threads are fine; for a matrix of real size, x-ray a few blocks (the
     pattern is the same), or take the compiled engine.
     """
     check_name(engine)
@@ -115,9 +116,10 @@ def xray(
         again = copies(args)
         try:
             run(kernel, grid, block, args, shared_bytes=shared_bytes, order=order, trace=trace)
-        except KernelError as error:
-            if isinstance(error, TooManyIterations) or not hasattr(trace, "site"):
-                raise  # an endless loop, or it never started: Python that no GPU runs, no source
+        except (KernelError, TraceFull) as error:
+            endless = isinstance(error, TooManyIterations | TraceFull)
+            if not hasattr(trace, "site") or (endless and not trace.findings):
+                raise  # a loop that nothing explains, or it never started: Python that no GPU runs, no source
             stopped = error
         if stopped is None and any(f.kind == UNDEFINED for f in trace.findings):
             others = copies(again)

@@ -10,7 +10,10 @@ memory model gives no meaning to two unordered plain stores, and a later change 
 into an error.
 """
 
-from ..errors import Deadlock
+from dataclasses import replace
+
+from ..errors import Deadlock, TooManyIterations
+from ..trace import TraceFull
 from . import causes, unset
 from .conflicts import places_of
 from .consequences import folded
@@ -33,7 +36,10 @@ def findings(trace, stopped=None):
     early = unset.of_shared(trace, *places), unset.of_global(trace)
     reads = [f for rows, kind in zip(early, UNSET, strict=True) for f in unset.describe(trace, rows, kind)]
     everything = [*merged(trace, seen + reads), *causes.races(trace, places)]
-    return sorted(folded(trace, everything), key=_rank)
+    found = sorted(folded(trace, everything), key=_rank)
+    if isinstance(stopped, TooManyIterations | TraceFull) and found:
+        found[0] = replace(found[0], message=f"{found[0].message} {trace.longest_loop()}")
+    return found
 
 
 def _rank(f):

@@ -1,5 +1,6 @@
 """What the executor saw go wrong while a kernel ran, in words."""
 
+from collections import Counter
 from dataclasses import replace
 
 from .cures import CURES, seen_cure
@@ -9,15 +10,15 @@ from .words import name_of, thread
 
 def seen_while_running(trace):
     """The trace's findings with a cure, merged where the same expression failed the same way many times."""
-    merged = {}
+    merged, counts = {}, Counter()
     for seen in trace.findings:
         if seen.kind == "uninitialised-shared":
             continue  # worked out above, whatever the order of threads
         site = trace.sites[seen.site]
         array = trace.arrays[seen.array].name if seen.array >= 0 else ""
         key = (seen.kind, seen.site, array)
+        counts[key] += 1
         if key in merged:
-            merged[key] = replace(merged[key], count=merged[key].count + 1)
             continue
         threads = seen.threads or ((seen.thread,) if seen.thread >= 0 else ())
         others = [trace.sites[s].line for s in seen.other_sites]
@@ -34,7 +35,7 @@ def seen_while_running(trace):
             index=tuple(int(i) for i in seen.index),
             position=seen.position,
         )
-    return list(merged.values())
+    return [replace(found, count=counts[key]) for key, found in merged.items()]
 
 
 def deadlock(error):
