@@ -254,8 +254,9 @@ class Lowering(Visits, Expressions):
                 self.refuse(node, "while ... else with a barrier in its condition")
             leave = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), node)
             body = [*enter, *before, ast.fix_missing_locations(leave), *body]
-            return [*first, ast.While(ast.Constant(True), body, [])]
-        lowered = ast.While(test, [*enter, *body] or [ast.Pass()], self.otherwise(node))
+            lowered = ast.While(ast.Constant(True), body, [])
+        else:
+            lowered = ast.While(test, [*enter, *body] or [ast.Pass()], self.otherwise(node))
         lowered.may_wait = may_wait(node, self.source)
         return [*first, lowered]
 

@@ -21,7 +21,8 @@ from .interchange import trip_count
 from .structure import has
 
 MOST_ROUNDS = 1 << 30  # of the loops of one thread: seconds
-MOST_WAITING = 1 << 26  # of one that may wait for other threads, which run after this one here
+MOST_WAITING = 1 << 26  # of one that may wait for other threads, which run after this one here: a second
+MOST_COUNTED = 1 << 22  # of one where its accesses are counted as well
 LONG = 1 << 16  # rounds after which a thread asks whether it should stop
 FEW = 1 << 10  # rounds of ranges of constant length, one in another, that nobody need count
 
@@ -36,7 +37,8 @@ def with_stop(block, unit):
         if isinstance(node, ast.While) and not contains(node, Sync):
             rounds = unit.namespace.temporary()
             node.test = ast.BoolOp(ast.And(), [call("_going_on", name("_stop"), name("_flag")), node.test])
-            most = MOST_WAITING if getattr(node, "may_wait", False) else MOST_ROUNDS
+            waiting = MOST_WAITING if unit.counted is None else MOST_COUNTED
+            most = waiting if getattr(node, "may_wait", False) else MOST_ROUNDS
             over = f"if {rounds} > {most}:\n    _raise_flag(_flag, {unit.endless(node)})"
             node.body[:0] = parse(f"{rounds} = {rounds} + 1\n{over}", node)
             result.append(assign(rounds, ast.Constant(0), node))

@@ -113,6 +113,7 @@ def _out_of_loop(loop, rest, land, temporary):
             new = ast.For(node.target, node.iter, leave(node.body), leave(node.orelse))
         else:
             new = ast.While(node.test, leave(node.body), leave(node.orelse))
+            new.may_wait = getattr(node, "may_wait", False)
         return ast.copy_location(new, node)
 
     statements = [assign(flag, ast.Constant(False), loop), rebuilt(loop)]
