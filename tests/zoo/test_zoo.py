@@ -19,6 +19,8 @@ from zoo_packed import BUGGY as WRONG_PACKED
 from zoo_packed import CORRECT as PACKED
 from zoo_protocols import BUGGY as WRONG_PROTOCOLS
 from zoo_protocols import CORRECT as PROTOCOLS
+from zoo_rounds import BUGGY as WRONG_ROUNDS
+from zoo_rounds import CORRECT as ROUNDS
 from zoo_turns import BUGGY as WRONG_TURNS
 from zoo_turns import CORRECT as TURNS
 from zoo_unset import BUGGY as READ_UNSET
@@ -37,6 +39,7 @@ WRONG = (
     + READ_UNSET
     + OTHER_KINDS
     + WRONG_CHAPTERS
+    + WRONG_ROUNDS
     + WRONG_TURNS
     + WRONG_PACKED
 )
@@ -86,7 +89,7 @@ def test_bug_is_found(animal, order):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     "animal",
-    CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS + TURNS + PACKED,
+    CORRECT + PROTOCOLS + HANDSHAKES + MASKS + STORED_FIRST + THEIR_LIKES + CHAPTERS + ROUNDS + TURNS + PACKED,
     ids=name,
 )
 def test_nothing_is_found_in_a_correct_kernel(animal, order):

@@ -10,11 +10,11 @@ import numpy as np
 
 from . import spans
 from .conflicts import conflicts, order_of
-from .cures import ONE_ELEMENT, SPINNING, TWO_FLAGS, UPDATE, race_cure
+from .cures import ONE_ELEMENT, SPINNING, TWO_FLAGS, UPDATE, race_cure, update_cure
 from .meeting import Meeting, index_of
 from .missing import Missing
 from .raced import describe
-from .updates import additions
+from .updates import alike, atomics
 
 
 def races(trace, places=None):
@@ -101,20 +101,23 @@ def _at_one_element(trace, meetings):
 
 
 def _of_updates(trace, groups, meetings):
-    """The same groups and meetings, but that updates which add take in all meetings that atomic additions would end,
-    and no others: what sets an element before, or reads the sum, still asks for order then."""
-    adds, rest, of_site = additions(trace.sites) if groups else (), [], {}
+    """The same groups and meetings, but that updates which add (say) take in all meetings that atomic additions would
+    end, and no others: what sets an element before, or reads the sum, still asks for order then."""
+    names, rest, of_site, same = atomics(trace.sites) if groups else [], [], {}, {}
     for group in groups:
         updates = {s for m in group if _is_update(trace, m) for s in m.sites}
+        name = names[min(updates)] if updates else None
+        adds = alike(names, name) if name else set()
         if not updates or not updates <= adds or any(trace.guards.get(s) for s in updates):
             continue
+        same[id(group)] = adds
         at_once = {s for m in group if m.alone for s in m.sites}
         rest += [m for m in group if not {*m.sites} <= adds | at_once]
         group[:] = [m for m in group if {*m.sites} <= adds | at_once]
         of_site |= {(m.array, s): group for m in group for s in m.sites}
     for m in meetings:
         group = next((of_site[m.array, s] for s in m.sites if (m.array, s) in of_site), None)
-        (rest if group is None or not {*m.sites} <= adds else group).append(m)
+        (rest if group is None or not {*m.sites} <= same[id(group)] else group).append(m)
     return groups, rest
 
 
@@ -133,8 +136,9 @@ def _one_fault(trace, group):
 def _of_element(trace, group):
     first = min(group, key=lambda m: (not _is_update(trace, m), len({*_lines(trace, m)}), m.alone, _lines(trace, m)))
     found = describe(trace, first.conflict)
-    if found.cure not in (UPDATE, ONE_ELEMENT) and "same memory" not in found.message:
-        found = replace(found, cure=UPDATE if _is_update(trace, first) else ONE_ELEMENT)
+    if not found.cure.startswith((UPDATE, ONE_ELEMENT)) and "same memory" not in found.message:
+        updates = _is_update(trace, first)
+        found = replace(found, cure=update_cure(trace, int(first.conflict.a[0])) if updates else ONE_ELEMENT)
     return _with_others(trace, found, first, group)
 
 

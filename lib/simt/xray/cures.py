@@ -4,6 +4,7 @@ from ..source.ways import around, return_before
 from ..trace import ATOMIC, LOAD, SHARED, STORE
 from .analysis import STATIC_SHARED_LIMIT
 from .spans import END, moment
+from .updates import atomics, takes
 
 CURES = {
     "out-of-bounds": "Guard the access, as in `if i < x.shape[0]:`, or launch no more threads than elements.",
@@ -35,7 +36,7 @@ TURNS = (
     "All threads of the block must go round the loop on line {line} equally often, and come to the barrier in each "
     "turn: put only the work under `if`."
 )
-UPDATE = "An update is a load and a store, and others can come between: use cuda.atomic.add (max, min ...)."
+UPDATE = "An update is a load and a store, and others can come between"
 ONE_ELEMENT = "Give every thread an element of its own, let one thread store, or use an atomic operation."
 
 
@@ -55,7 +56,7 @@ def race_cure(trace, scope, a, b, room=None, several=False):
             return "cuda.shared.array(0) is all of the dynamic memory, each time: cut one array into parts by slices."
         return "Give the kernel arrays that do not overlap, or copy what it still needs before it is overwritten."
     if site_a.line == site_b.line and site_a.text == site_b.text and kinds == {LOAD, STORE}:
-        return UPDATE
+        return update_cure(trace, a)
     if kinds == {STORE} and (scope == "grid" or site_a == site_b) and not (room and _in_turns(room, scope)):
         return ONE_ELEMENT
     if scope == "grid":
@@ -78,6 +79,22 @@ def race_cure(trace, scope, a, b, room=None, several=False):
     lines = [place[-1][0] for place in room] if room else []
     where = f"line {lines[0]} and line {lines[1]}" if several and lines[0] < lines[1] else "the two"
     return f"Put {barrier} between {where}, where every thread of the {scope} reaches it."
+
+
+def update_cure(trace, row):
+    """Of an update that is not atomic: the atomic that does the same, where there is one."""
+    name, info = atomics([trace.sites[trace.site[row]]])[0], trace.arrays[trace.array[row]]
+    if name is None:
+        return f"{UPDATE}: use cuda.atomic.add (max, min ...)."
+    if not name:
+        return (
+            f"{UPDATE}, and no atomic does this one: give each thread a part of its own and combine the parts behind a "
+            "barrier, or (whole numbers) try cuda.atomic.cas until nobody came between."
+        )
+    if str(info.dtype) in takes(name):
+        return f"{UPDATE}: use cuda.atomic.{name}."
+    types = ", ".join(takes(name))
+    return f"{UPDATE}: use cuda.atomic.{name}, and an array of {types}: it has none for {info.dtype}."
 
 
 def _in_turns(room, scope):
