@@ -5,6 +5,7 @@
 A check that fails shows what is wrong and raises CheckFailed, so that no tool can mistake it for success.
 """
 
+import functools
 import os
 from dataclasses import replace
 
@@ -41,6 +42,16 @@ class Misused(ValueError):
         return [str(self)]
 
 
+def _with_tasks(function):
+    """It does nothing in the process where a grader runs a notebook, for there is no task (grading/walls.py)."""
+
+    @functools.wraps(function)
+    def called(*arguments, **named):
+        return function(*arguments, **named) if definition.chapters() else None
+
+    return called
+
+
 class _Message:
     """Rich where the front end shows HTML, the same words where it shows text."""
 
@@ -54,6 +65,7 @@ class _Message:
         return self.html
 
 
+@_with_tasks
 def begin(chapter):
     """First cell: what runs the code, and what there is to do. A dead `begin` means a broken set-up."""
     tasks = definition.of_chapter(chapter)
@@ -68,6 +80,7 @@ def begin(chapter):
         print(line)
 
 
+@_with_tasks
 def me(name):
     """Say who you are, where your class has numbers for each student: your e-mail address, or what your instructor said."""
     if own.of_class() is None:
@@ -77,6 +90,7 @@ def me(name):
     print(f"Welcome, {name}. Run the cell with begin(...) now: it tells your numbers.")
 
 
+@_with_tasks
 def another(task_id):
     """Other numbers for a task of prediction, where your class allows a new try."""
     print(own.again(_task(task_id, "predict").id))
@@ -115,6 +129,7 @@ def _name_missing(result):
     display(said.replace("`", ""), feedback.card(sentence(said), "#8a6d00"))
 
 
+@_with_tasks
 def check(task_id, answer, seed=None, hidden=False, **claims):
     """Check the result of an answer against its specification. `seed`: other random numbers than the usual ones.
     `claims`: what you say of it, where the task asks for that."""
@@ -128,6 +143,7 @@ def check(task_id, answer, seed=None, hidden=False, **claims):
     return _show(checking.check(task, Local(answer, claims=claims), seed, hidden), answer)
 
 
+@_with_tasks
 def budget(task_id, answer, seed=None):
     """Check what a right answer costs, in counts that are equal on every machine."""
     task = _task(task_id, "budget")
@@ -158,6 +174,7 @@ def _words(failure):
     return replace(failure, picture={}, facts=tuple(fact for fact in failure.facts if fact[0] != "points"))
 
 
+@_with_tasks
 def predict(task_id, **numbers):
     """Compare what you predicted with what the machine counts: predict("07-sectors", neighbours=..., ...)."""
     task = own.of_student(_task(task_id, "predict"))
@@ -166,6 +183,7 @@ def predict(task_id, **numbers):
     return _show(checking.check(task, numbers))
 
 
+@_with_tasks
 def show(task_id, kernel):
     """Draw what a kernel does in the smallest case of its task: which thread stores where. It judges nothing.
 
@@ -187,6 +205,7 @@ def show(task_id, kernel):
     display(text, feedback.card(f"<b>{sentence(head)}</b>{picture}{facts}"))
 
 
+@_with_tasks
 def hint(task_id="", level=None):
     """Show the next hint for a task: a question, then the idea, then the missing step. `level` 1, 2 or 3 picks one."""
     if not task_id:

@@ -265,9 +265,13 @@ def data_that_is_forged(nb):
     )
 
 
-@row(ALL, flag="asks the course for its own answers: cell 07-sectors (coursework.definition, definition, .truth)")
+@row(
+    ALL - LAUNCH - SECTORS,
+    flag="asks the course for its own answers: cell 07-sectors (coursework.definition, definition, .truth)",
+    rlimit=False,  # there it is told, too, but the modules are there
+)
 def asks_for_the_answers(nb):
-    """In a way that is not hidden: the points are those of any right answer, and whoever grades is told."""
+    """In a way that is not hidden: there is nothing to find, and whoever grades is told."""
     cell(nb, "07-sectors").source = (
         "from coursework import definition\n"
         "for q in definition.find('07-sectors').questions:\n    globals()[q.name] = q.truth()"
@@ -276,6 +280,43 @@ def asks_for_the_answers(nb):
         "def launch(n):\n    from coursework import definition\n"
         "    judge = definition.find('07-launch').judge\n"
         "    return next((b, t) for t in (256, 128, 32) for b in range(1, 10**5) if judge((n,), (b, t)) is None)"
+    )
+
+
+WAYS = (  # to a module whose name cannot be read from the cell
+    "__import__('course' + 'work.def' + 'inition', fromlist=['x'])",
+    "__import__('importlib').import_module('.'.join(('coursework', 'def' + 'inition')))",
+    "getattr(__import__('coursework.notebook').notebook, 'def' + 'inition')",
+    "next(m for n, m in __import__('sys').modules.items() if n.endswith('.def' + 'inition'))",
+    "check.__globals__['def' + 'inition']",
+)
+
+
+@row(
+    ALL - LAUNCH - SECTORS,
+    flag="asks the course for its own answers: cell 07-launch (.judge, __import__)",
+    rlimit=False,
+)
+def asks_by_a_name_in_pieces(nb):
+    cell(nb, "07-sectors").source = (
+        f"for way in {WAYS!r}:\n    try:\n        found = eval(way)\n"
+        "        for q in found.find('07-' + 'sectors').questions:\n            globals()[q.name] = getattr(q, 'tr' + 'uth')()\n"
+        "    except Exception:\n        pass\n"
+        "import gc, glob\nfor a in gc.get_objects():\n    if type(a).__name__ == 'Question':\n        globals()[a.name] = a.truth()\n"
+    )
+    ways = " or ".join(f"{way}.find('07-launch')" for way in WAYS[:1])
+    cell(nb, "07-launch").source = (
+        f"judge = {ways}\ndef launch(n):\n"
+        "    return next((b, t) for t in (256, 128, 32) for b in range(1, 10**5) if judge.judge((n,), (b, t)) is None)"
+    )
+
+
+@row(ALL)  # the functions of the course's own do nothing there, and what stands behind their call still runs
+def checks_in_a_cell_of_an_answer(nb):
+    source = cell(nb, "07-launch").source
+    cell(nb, "07-launch").source = (
+        "begin('07')\nhint('07-launch')\nshow('07-add', add) if 'add' in globals() else None\n"
+        f"check('07-add', None)\npredict('07-sectors')\n{source}"
     )
 
 

@@ -10,13 +10,14 @@ from queue import Empty
 import psutil
 import pytest
 
-from coursework.grading import sandbox
+from coursework.grading import sandbox, walls
 from coursework.grading.jupyter_kernel import KernelGone, SandboxKernel
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or sandbox.why_no_bwrap() is not None, reason="bubblewrap does not work here"
 )
 HIDDEN = str(sandbox.LIBRARY / "coursework" / "hidden")
+TASKS = str(sandbox.LIBRARY / "coursework" / "tasks")
 SEEN = """
 import json, os, resource, sys
 def tried(what):
@@ -33,18 +34,21 @@ seen = json.dumps({
     "processes": sorted(int(name) for name in os.listdir("/proc") if name.isdigit()),
     "refused": [tried(lambda path=path: os.listdir(path)) for path in (HIDDEN, "/work", "/home", "/root", "/etc")],
     "program": tried(lambda: os.chmod("/proc/self/exe", os.stat("/proc/self/exe").st_mode & 0o7777)),
-    "secrets": [name for name in sys.modules if name.startswith("coursework.hidden")],
+    "secrets": [name for name in sys.modules if name.startswith(("coursework.hidden", "coursework.tasks"))],
+    "tasks": os.listdir(TASKS) + __import__("coursework.definition").definition.chapters(),
 })
 """
 
 
 @pytest.fixture(scope="module")
 def seen():
-    with pytest.MonkeyPatch.context() as patch, sandbox.Sandbox("bwrap", sandbox.Limits()) as box:
+    with pytest.MonkeyPatch.context() as patch, sandbox.Sandbox("bwrap", sandbox.Limits(), walls.ANSWERS) as box:
         patch.setenv("A_SECRET", "of the grader")
         kernel = SandboxKernel(box)
         try:
-            message = kernel.kc.execute(f"HIDDEN = {HIDDEN!r}\n{SEEN}", silent=False, user_expressions={"x": "seen"})
+            message = kernel.kc.execute(
+                f"HIDDEN, TASKS = {HIDDEN!r}, {TASKS!r}\n{SEEN}", silent=False, user_expressions={"x": "seen"}
+            )
             kernel.await_reply(message, 60)
             said = kernel.reply["user_expressions"]["x"]["data"]["text/plain"]
         finally:
@@ -73,6 +77,10 @@ def test_it_sees_no_process_but_its_own_and_no_folder_of_the_machine(seen):
             isinstance(names, str) or set(names) <= {"alternatives", "ld.so.cache", "localtime"} | made_for_the_course()
         )
     assert seen["secrets"] == []
+
+
+def test_a_notebook_finds_no_task(seen):
+    assert seen["tasks"] == []
 
 
 def made_for_the_course():

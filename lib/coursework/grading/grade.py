@@ -12,6 +12,7 @@ from .intake.submissions import NO_EXERCISE
 from .remote import Remote
 from .sandbox import Sandbox
 from .session import Session
+from .walls import ANSWERS
 from .watch import Watch
 
 _ME = re.compile(r"""(?:^|[;.])\s*me\(\s*["']([^"'\n]+)["']\s*\)""", re.MULTILINE)
@@ -72,7 +73,8 @@ def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=
     merged.flags += [*cut, *insides.flags(merged.steps)]
     if not any(step.kind == "answer" and step.source.strip() for step in merged.steps):
         return empty_result(student, exercise, "no answers", merged.flags)
-    with Sandbox(mode, limits) as sandbox, Sandbox(mode, limits) as clean, Watch(sandbox, clean):
+    walls = Sandbox(mode, limits, without=ANSWERS), Sandbox(mode, limits)
+    with walls[0] as sandbox, walls[1] as clean, Watch(sandbox, clean):
         session = Session(sandbox, clean, file)
         try:
             said = _who_they_say(merged)

@@ -66,6 +66,7 @@ class Sandbox:
 
     mode: str
     limits: Limits
+    without: tuple = ()  # folders of the library that are empty there, with bwrap
     folder: Path = None
     user: int | None = None
     group: str = ""  # of groups.py: where a process enters it
@@ -119,7 +120,7 @@ class Sandbox:
         program = [sys.executable, *arguments]
         if self.mode == "rlimit":
             return [*_launcher(wish | outside), *program]
-        return [*_launcher(outside), *bwrap_command(self.folder, self.user), *_launcher(wish), *program]
+        return [*_launcher(outside), *bwrap_command(self.folder, self.user, self.without), *_launcher(wish), *program]
 
     def start(self, *arguments):
         """Start Python with `arguments` inside; stdin and stdout are pipes."""

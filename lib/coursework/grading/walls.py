@@ -9,11 +9,15 @@ from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2]  # the folder that our packages lie in
 PACKAGES = ("dlkernels", "simt", "training", "workers", "opencl", "cpulab", "coursework")
+# What a notebook's process does without: the tasks know what is right. The clean one plays their scenarios.
+ANSWERS = ("coursework/tasks", "coursework/variants")
+HIDDEN = "coursework/hidden"
 SCRATCH = 64 << 20  # bytes of /tmp, and of /dev/shm
 
 
-def bwrap_command(folder, user=None):
-    """bubblewrap's part of a command line. `user`: run by root, the number of the user that the process becomes."""
+def bwrap_command(folder, user=None, without=()):
+    """bubblewrap's part of a command line. `user`: run by root, the number of the user that the process becomes.
+    `without`: folders of the library that are empty there."""
     command = [
         shutil.which("bwrap"),
         "--unshare-pid",
@@ -48,10 +52,10 @@ def bwrap_command(folder, user=None):
             command += [*_parents(path), "--ro-bind", path, path]
             bound.append(path)
     closed = ["/", "/dev"]  # in memory, and without a limit: whoever may write there fills the machine
-    hidden = LIBRARY / "coursework" / "hidden"
-    if hidden.is_dir():
-        command += ["--tmpfs", str(hidden)]
-        closed.append(str(hidden))
+    for emptied in (LIBRARY / name for name in (HIDDEN, *without)):
+        if emptied.is_dir():
+            command += ["--tmpfs", str(emptied)]
+            closed.append(str(emptied))
     command += [*_parents(folder), "--bind", str(folder), str(folder), "--chdir", "/"]
     for path in closed:
         command += ["--remount-ro", path]

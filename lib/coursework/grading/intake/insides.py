@@ -1,16 +1,21 @@
 """Cells that ask the course for its own answers: through the modules that define its tasks, or what a task has.
 
-The process that runs a notebook has the course's code in it, so a cell can do that. This finds who does not hide it.
+Within bubblewrap's walls these modules are not there (walls.ANSWERS); with rlimits alone they are. This tells who names
+them, or takes a way round, on which no name is to be read: one that is put together, Python's own insides.
 """
 
 import ast
 import re
 
 from ... import trees
+from ...vocabulary import words
 
 MODULES = {"tasks", "definition", "variants", "hidden"}  # of the course: they know what is right
 OF_A_TASK = {"truth", "judge", "spec"}
 _WAYS = MODULES | {"__globals__", "__closure__", "__wrapped__"}
+BY_NAME = words("__import__ import_module find_spec spec_from_file_location resolve_name run_module run_path")
+TEXTS = {"exec", "eval"}
+INSIDES = words("__globals__ __builtins__ __subclasses__ __loader__ f_globals f_back get_objects get_referrers")
 _WRITTEN = re.compile(rf"coursework[./\\]+({'|'.join(sorted(MODULES))})\b")
 _COMMAND = re.compile(r"^\s*(?:\w+\s*=\s*)?[%!?]")  # a line for IPython
 
@@ -18,7 +23,7 @@ _COMMAND = re.compile(r"^\s*(?:\w+\s*=\s*)?[%!?]")  # a line for IPython
 def flags(steps):
     """One for each cell of the student's that names what knows the answers. `steps`: of a merge.Merged."""
     read = [(step, *_read(step.source)) for step in steps]
-    course, inside, own = set(), set(), set()
+    course, inside, own, makers = set(), set(), set(), set(BY_NAME)
     for _, nodes, _ in read:
         for node in nodes:
             for name, module in _imported(node):
@@ -26,15 +31,17 @@ def flags(steps):
                 if _knows(module):
                     inside.add(name)
             own |= _made(node)
+            if isinstance(node, ast.ImportFrom):
+                makers |= {alias.asname or alias.name for alias in node.names if alias.name in BY_NAME}
     found = []
     for step, nodes, commands in read:
         if step.kind not in ("answer", "extra"):
             continue
-        words = [word for node in nodes for word in _words(node, course, inside, own)]
-        words += [match[0] for command in commands for match in _WRITTEN.finditer(command)]
-        if words:
+        told = [word for node in nodes for word in _words(node, course, inside, own)] + _hidden(nodes, course, makers)
+        told += [match[0] for command in commands for match in _WRITTEN.finditer(command)]
+        if told:
             found.append(
-                f"asks the course for its own answers: cell {step.id} ({', '.join(dict.fromkeys(words))})"[:200]
+                f"asks the course for its own answers: cell {step.id} ({', '.join(dict.fromkeys(told))})"[:200]
             )
     return found
 
@@ -92,6 +99,51 @@ def _words(node, course, inside, own):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [match[0] for match in _WRITTEN.finditer(node.value)]
     return []
+
+
+def _hidden(nodes, course, makers):
+    """Ways to a module, or to what it has, on which its name is not to be read. `makers`: what makes a module of a name."""
+    looked_up, harmless, told = set(), set(), []  # `looked_up`: sys.modules, for one plain name
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            name, first = _last(node.func), node.args[0] if node.args else None
+            plain = isinstance(first, ast.Constant)
+            if name in makers and plain:
+                harmless.add(id(node.func))
+            if name == "get" and plain:
+                looked_up.add(id(getattr(node.func, "value", None)))
+            if name in TEXTS and isinstance(node.func, ast.Name):
+                told += _of_text(first, course, makers)
+            if name in ("getattr", "attrgetter", "vars") and _of_python(first, course):
+                told.append(ast.unparse(node)[:60])
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            looked_up.add(id(node.value))
+        elif isinstance(node, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+            looked_up |= {id(part) for part in node.comparators}
+        elif isinstance(node, ast.Name | ast.Attribute) and id(node) not in harmless:
+            name = _last(node)
+            way = name in makers if isinstance(node, ast.Name) else name in BY_NAME | INSIDES
+            if way or name == "__builtins__" or (ast.unparse(node) == "sys.modules" and id(node) not in looked_up):
+                told.append(name if isinstance(node, ast.Name) else f".{name}")
+    return told
+
+
+def _of_text(text, course, makers):
+    """What a text names that is run as a program; the way, where it is put together."""
+    if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+        return ["a program that is put together"]
+    nodes, _ = _read(text.value)
+    inside = {name for node in nodes for name, module in _imported(node) if _knows(module)}
+    return [word for node in nodes for word in _words(node, course, inside, set())] + _hidden(nodes, course, makers)
+
+
+def _of_python(node, course):
+    """Whether something is the course's, or Python's own: what has modules among its attributes."""
+    return node is not None and (_root(node) in course | {"sys", "builtins", "importlib", "__builtins__"})
+
+
+def _last(node):
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _root(node):
