@@ -50,6 +50,14 @@ FREE = words("""
     Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier current_thread get_ident Queue LifoQueue
     PriorityQueue SimpleQueue Empty Full sleep perf_counter monotonic ThreadPoolExecutor as_completed deque
 """)
+# Classes that the course's own code uses as well: who holds one can change it for all. (Locks are classes while they are explored.)
+CLASSES = words("""
+    Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier Queue LifoQueue PriorityQueue SimpleQueue
+    ThreadPoolExecutor Future Counter OrderedDict
+""")
+HANDED_TO = words(
+    "defaultdict map filter isinstance partial"
+)  # these call a class, or look at it, and keep it to themselves
 FUTURES = words("ThreadPoolExecutor as_completed wait Future TimeoutError CancelledError")
 ATTRIBUTES = words("""
     acquire release locked wait wait_for notify notify_all set clear is_set start join run is_alive name daemon ident
@@ -137,6 +145,8 @@ def refuse_what_spoils(statements, without):
 def check(statements, own):
     """Raise NotAdmitted unless the top-level `statements` keep the rules. `own`: further names they may use."""
     local, attributes = set(own), set()
+    aliases = {s.targets[0].id for s in statements if isinstance(s, ast.Assign) and _is_class(s.value, set())}
+    made = {s.name for s in statements if isinstance(s, ast.FunctionDef | ast.ClassDef)} - aliases
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -153,14 +163,15 @@ def check(statements, own):
             if isinstance(node, ast.ClassDef):
                 attributes |= {name for part in node.body for name in defined(part)}
     for statement in statements:
+        rules = _Rules(local, attributes, aliases, made)
         if not defined(statement):
-            _Rules(local, attributes).refuse(statement)
+            rules.refuse(statement)
         try:
             trees.limit(statement)
         except trees.TooLarge as error:
             raise NotAdmitted(str(error), error.line, "is more than an answer needs") from None
         with trees.deep():
-            _Rules(local, attributes).visit(statement)
+            rules.top(statement)
 
 
 def defined(statement):
@@ -174,9 +185,32 @@ def defined(statement):
     return ()
 
 
+def _is_class(node, aliases, made=()):
+    """Whether a node is the name of one of CLASSES. `aliases`: further names of them; `made`: those of the answer's own."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in CLASSES and ast.unparse(node.value) in (*MODULES, "concurrent.futures")
+    return isinstance(node, ast.Name) and node.id in CLASSES.difference(made) | aliases
+
+
 class _Rules(ast.NodeVisitor):
-    def __init__(self, local, attributes):
+    """`aliases`: names for CLASSES; `made`: functions and classes at the top, whatever they are called."""
+
+    def __init__(self, local, attributes, aliases=frozenset(), made=frozenset()):
         self.local, self.attributes, self.modules = local - set(MODULES), attributes, []
+        self.aliases, self.made = aliases, made
+        self.used = set()  # nodes that may be a class: it is called there, or inherited from
+
+    def top(self, statement):
+        """A statement at the top of a cell; a class gets another name there."""
+        if isinstance(statement, ast.Assign):
+            self.used.add(id(statement.value))
+        self.visit(statement)
+
+    def kept(self, node):
+        """Refuse a class that is kept, or changed, where it could be called."""
+        if isinstance(node.ctx, ast.Load) and id(node) not in self.used and _is_class(node, self.aliases, self.made):
+            name = ast.unparse(node)
+            self.refuse(node, f"{name} itself", f"; `{name}()` makes one")
 
     def refuse(self, node, what=None, more=""):
         what = what or _SAID.get(type(node).__name__) or f"`{ast.unparse(node).splitlines()[0][:60]}`"
@@ -201,6 +235,7 @@ class _Rules(ast.NodeVisitor):
             self.name(node, node.name)
         if getattr(node, "type_params", None):
             self.refuse(node, "type parameters")
+        self.used |= {id(node.returns)}
         for decorator in node.decorator_list:
             plain = isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property")
             setter = isinstance(decorator, ast.Attribute) and decorator.attr == "setter"
@@ -215,11 +250,26 @@ class _Rules(ast.NodeVisitor):
         self.name(node, node.name)
         if node.decorator_list or node.keywords or getattr(node, "type_params", None):
             self.refuse(node, "a class with a decorator or a metaclass")
+        self.used |= {id(base) for base in node.bases}
         for part in (*node.bases, *node.body):
             self.visit(part)
 
     def visit_arg(self, node):
         self.name(node, node.arg)
+        self.used.add(id(node.annotation))
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node):
+        self.used.add(id(node.annotation))
+        self.generic_visit(node)
+
+    def visit_Call(self, node):
+        self.used.add(id(node.func))
+        root = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if called in HANDED_TO and isinstance(root, ast.Name) and root.id not in self.local | self.made:
+            parts = [part for one in node.args for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
+            self.used |= {id(part) for part in parts}
         self.generic_visit(node)
 
     def visit_keyword(self, node):
@@ -232,12 +282,18 @@ class _Rules(ast.NodeVisitor):
         if hasattr(builtins, name) and name not in BUILTINS and isinstance(node.ctx, ast.Load):
             self.refuse(node, f"{name}()")
         self.name(node, name)
+        self.kept(node)
         if isinstance(node.ctx, ast.Load) and name not in self.local | BUILTINS | FREE:
             if name in sys.stdlib_module_names:
                 self.refuse(node, f"the module {name}")
             raise Undefined(name, node.lineno, self.local | BUILTINS | FREE | set(MODULES), cuda=False)
 
     def visit_Attribute(self, node):
+        self.kept(node)
+        if isinstance(node.ctx, ast.Load):
+            self.used.add(id(node.value))  # Thread.__init__(self)
+        elif ast.unparse(node.value).split(".")[0] in (set(MODULES) | FREE) - self.local:
+            self.refuse(node, f"a new `{ast.unparse(node)}`")
         if isinstance(node.value, ast.Name) and node.value.id in MODULES:
             if node.attr not in MODULES[node.value.id] or not isinstance(node.ctx, ast.Load):
                 self.refuse(node)

@@ -86,6 +86,22 @@ ADMITTED = [
             return list(pool.map(math.sqrt, [total])), random.random() < 1, time.monotonic()
     """,
     """
+    T = threading.Thread
+    class Keyed:
+        def __init__(self):
+            self.locks, self.queue = collections.defaultdict(threading.Lock), queue.Queue()
+        def put(self, other: queue.Queue, key: int) -> Queue:
+            with self.locks[key]:
+                return self.queue if isinstance(self.queue, (Queue, LifoQueue)) else list(map(collections.Counter, "ab"))
+    def answer():
+        thread = T(target=Keyed)
+        thread.name = "worker"
+        try:
+            return threading.Thread.is_alive(thread)
+        except (queue.Empty, queue.Full):
+            raise queue.Empty
+    """,
+    """
     def answer(text):
         head, _, rest = text.partition("|")
         lines = rest.removeprefix("x").rstrip().splitlines()
@@ -97,6 +113,14 @@ REFUSED = {
     "an import": "import os\nreturn os",
     "a module by itself": "t = threading\nreturn t",
     "replacing a module's name": "threading.Lock = None",
+    "replacing a method of a class that others use": "threading.Thread.join = answer",
+    "the same, by its own name": "Queue.get = answer",
+    "the same, by another name": "q = queue.Queue\nq.get = answer",
+    "the same, as a default value": "def f(Thread=Thread):\n    Thread.run = answer",
+    "the same, chosen": "(Lock if True else 1).acquire = answer",
+    "the same, handed on": "def map(q):\n    q.get = answer\nmap(Queue)",
+    "the same, deleted": "del Thread.run",
+    "something kept in a function of a module": "np.sum.board = {}",
     "what the module does not show": "return threading._shutdown",
     "another module": "return os.getcwd()",
     "sys": "return sys.modules",

@@ -53,6 +53,8 @@ HOSTILE = {
     "patches threading": (changed(head="threading.Lock = None\n", add="threading.Thread = None"), "raised-NotAdmitted"),
     "patches through an alias": (changed(init="t = threading\n        t.Lock = None"), "raised-NotAdmitted"),
     "patches the lock's class": (changed(init="Lock.acquire = None"), "raised-NotAdmitted raised-TypeError"),
+    "patches the thread's class": (changed(add="threading.Thread.join = None"), "raised-NotAdmitted"),
+    "patches a class under another name": (changed(head="T = threading.Thread\n", add="for t in (T,):\n    t.join = None"), "raised-NotAdmitted"),
     "patches its lock": (
         changed(init="self.count, self.total, self._lock = 0, 0, threading.Lock()\n        self._lock.__enter__ = None"),
         "raised-NotAdmitted",

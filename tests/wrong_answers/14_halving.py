@@ -1,5 +1,7 @@
 """Answers to 14-halving."""
 
+import threading
+
 import numpy as np
 from answers import MASTER, cut, edit, replace
 
@@ -50,6 +52,35 @@ def each_to_each(rank, n, x, exchange):
     for k in range(1, n):
         total = total + exchange(rank ^ k, chunks[rank ^ k])
     return total
+
+
+BOARD = {}
+LOCK = threading.Lock()
+
+
+def on_a_board(rank, n, x, exchange):
+    """wrong raised-KeyError: a dict outside of the function is another one in each"""
+    BOARD[rank] = x
+    size = len(x)
+    while size > len(x) // n:  # all have written before the last one reads
+        size //= 2
+        exchange(rank ^ (n * size // len(x)), np.zeros(size))
+    return np.split(sum(BOARD[r] for r in range(n)), n)[rank]
+
+
+def on_a_default_value(rank, n, x, exchange, board={}):  # noqa: B006 - that is the mistake
+    """wrong raised-KeyError: a dict outside of the function is another one in each"""
+    board[rank] = x
+    if n > 1:
+        exchange(rank ^ 1, np.zeros(len(x)))
+    return np.split(sum(board[r] for r in range(n)), n)[rank]
+
+
+def under_a_lock(rank, n, x, exchange):
+    """wrong shared: not through a thing that all of them see"""
+    with LOCK:
+        BOARD[rank] = x
+    return np.split(sum(BOARD.values()), n)[rank]
 
 
 small_distances_first = edit(

@@ -26,6 +26,21 @@ def two_loops(rank, n, x, send, receive):
     return x
 
 
+BOARD = {}
+
+
+def on_a_board(rank, n, x, send, receive):
+    """wrong raised-KeyError: a dict outside of the function is another one in each"""
+    BOARD[rank] = x
+    for _ in range(2 * (n - 1)):  # as many numbers as are asked for, of no use
+        if rank:
+            receive()
+        send(np.zeros(len(x) // n + 1))
+        if not rank:
+            receive()
+    return sum(BOARD[r] for r in range(n))
+
+
 def passes_on_what_came(rank, n, x, send, receive):
     """right"""
     chunks = [x[len(x) * k // n : len(x) * (k + 1) // n] for k in range(n)]

@@ -6,12 +6,15 @@ from ...checking import short
 from ...definition import Budget, Case, Section, Slip
 from ...events import Events, Played
 from ...kinds.scenario import ScenarioTask
-from .shared import COLLECTIVES, LONG, ROUNDED, addends, at_once, exchanges, whose
+from .shared import COLLECTIVES, LONG, NOT_THERE, ROUNDED, addends, at_once, exchanges, not_shared, processes, whose
 
 
 def play_halving(reduce_scatter, parts):
     n, events = len(parts), Events()
     ends, sent, times = exchanges(n), [0] * n, [0] * n
+    programs, problem = processes(reduce_scatter, n)
+    if problem:
+        return Played(problem, events.counts())
 
     def work(rank):
         def exchange(partner, data):
@@ -19,7 +22,7 @@ def play_halving(reduce_scatter, parts):
             times[rank] += 1
             return ends[rank](partner, data)
 
-        return reduce_scatter(rank, n, parts[rank].copy(), exchange)
+        return programs[rank](rank, n, parts[rank].copy(), exchange)
 
     found = at_once(n, work)
     events.add("numbers that a worker sends", max(sent))
@@ -28,6 +31,8 @@ def play_halving(reduce_scatter, parts):
 
 
 def judge_halving(arguments, result):
+    if slip := not_shared(result, "exchange"):
+        return slip
     (parts,), n = arguments, len(arguments[0])
     chunks = np.split(sum(parts), n)
     for rank, got in enumerate(result["found"]):
@@ -110,6 +115,7 @@ HALVING = ScenarioTask(
     advice={
         "deadlock": "A worker waits for a partner that has named another one, or has ended. In each step the two must name each other: "
         "rank ^ distance is such a partner, rank + distance is not.",
+        "raised-KeyError": NOT_THERE.format("exchange"),
         "raised-ValueError": "Do the lengths fit? What comes has the length of what the partner sent; it is added to the half that is kept. "
         "And a partner is another worker, 0 to n - 1.",
     },

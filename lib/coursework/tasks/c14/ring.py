@@ -6,13 +6,16 @@ from ...checking import short
 from ...definition import Budget, Case, Section, Slip
 from ...events import Events, Played
 from ...kinds.thread import ThreadTask
-from .shared import COLLECTIVES, LONG, ROUNDED, addends, at_once, links, whose
+from .shared import COLLECTIVES, LONG, NOT_THERE, ROUNDED, addends, at_once, links, not_shared, processes, whose
 
 
 def play_ring(all_reduce, parts):
     """Each of len(parts) workers calls `all_reduce` with its own part."""
     n, events, sent = len(parts), Events(), [0] * len(parts)
     ends = links(n)
+    programs, problem = processes(all_reduce, n)
+    if problem:
+        return Played(problem, events.counts())
 
     def work(rank):
         send, receive = ends[rank]
@@ -21,7 +24,7 @@ def play_ring(all_reduce, parts):
             sent[rank] += np.size(data)
             send(data)
 
-        return all_reduce(rank, n, parts[rank].copy(), counted, receive)
+        return programs[rank](rank, n, parts[rank].copy(), counted, receive)
 
     found = at_once(n, work)
     events.add("numbers that a worker sends", max(sent))
@@ -29,6 +32,8 @@ def play_ring(all_reduce, parts):
 
 
 def judge_ring(arguments, result):
+    if slip := not_shared(result, "send"):
+        return slip
     (parts,), found = arguments, result["found"]
     right, n = sum(parts), len(parts)
     for rank, got in enumerate(found):
@@ -124,6 +129,7 @@ RING = ThreadTask(
         "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and all wait "
         "for ever: some have to receive first. Does each worker send as often as the one after it receives? And with one worker "
         "there is no one to send to.",
+        "raised-KeyError": NOT_THERE.format("send"),
         "raised-ValueError": "`send` takes an array or a slice of one, and nothing beside it: which chunk it is the receiver knows. Of "
         "arrays that are added the lengths have to fit: chunks have different lengths where n does not divide that of x.",
         "raised-TypeError": "`send(data)` takes the data alone, and goes to the next worker; `receive()` takes nothing, and returns an array.",

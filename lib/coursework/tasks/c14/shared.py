@@ -6,6 +6,9 @@ import threading
 
 import numpy as np
 
+from ...apart import Shared, copies
+from ...definition import Slip
+
 STEPS, COLLECTIVES, CUTTING, THOUSANDS = "14_workers", "14_collectives", "14_cutting", "14_ten_thousand"  # pages
 
 
@@ -22,6 +25,22 @@ def at_once(n, work):
     for thread in threads:
         thread.join()
     return found
+
+
+def processes(answer, n):
+    """(the answer for each of n workers, with nothing in common; None), or (none, why it cannot be: the result of the run)."""
+    try:
+        return copies(answer, n), None
+    except Shared as error:
+        return [], {"shared": str(error)}
+
+
+def not_shared(result, way):
+    """The Slip of a result that says why there are no processes, or None. `way`: what carries numbers between them."""
+    if "shared" not in result:
+        return None
+    cause = f"Workers are processes: what one knows comes to another by `{way}` alone, not through a thing that all of them see."
+    return Slip("shared", "functions, and values that each worker can have of its own", cause, result["shared"])
 
 
 def own_copy(x):
@@ -90,6 +109,12 @@ def exchanges(n):
 
 LONG = 2**40  # numbers up to there are whole in float64, and not in float32
 ROUNDED = "Nearly right: digits were lost. All is float64 here, what is sent as well; a float32 has seven digits."
+
+
+NOT_THERE = (
+    "Who put this key in? Workers are processes: a dict outside of the function is another one in each of them, and what one worker knows "
+    "comes to another by `{}` alone."
+)
 
 
 def addends(value, parts):
