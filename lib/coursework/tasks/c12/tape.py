@@ -79,6 +79,41 @@ def _at_once(made_from, last, again, deep):
     return None
 
 
+def _from_one(made_from, last):
+    """As if there were a 1 to which each gradient is added."""
+    found = dict.fromkeys(_in_order(made_from, last), 1)
+    for name in _in_order(made_from, last):
+        for parent, slope in made_from[name]:
+            found[parent] += slope * found[name]
+    return found
+
+
+def _another_order(made_from, last, result, right):
+    """The Slip of a result that comes of an order which has nothing to do with who was made from whom, or None."""
+    more = set(result) - {last, *(parent for parent, _ in made_from[last])}
+    orders = (
+        ("dict-order", made_from, "in the order of the dict"),
+        ("dict-order", reversed(made_from), "in the order of the dict"),
+        ("name-order", sorted(made_from), "in the order of their names"),
+        ("name-order", sorted(made_from, reverse=True), "in the order of their names"),
+    )
+    passed = [(kind, words, _as_in_the_dict(made_from, last, list(names))) for kind, names, words in orders]
+    fits = [(kind, words) for kind, words, found in passed if found != right and more and found == _given(result, right)]
+    if not fits:
+        return None
+    kind, words = fits[0]
+    if len({kind for kind, _ in fits}) > 1:
+        words = "in the order of the dict, or in that of their names"
+    name = next(name for name in right if result.get(name) != right[name])
+    cause = f"The variables had their turn {words}, which says nothing. First all that were made from a variable, "
+    return Slip(kind, f"{right[name]} for {name!r}", cause + "then the variable itself.", f"{result.get(name)!r} for {name!r}")
+
+
+def _given(result, right):
+    """A result without the zeros of variables that were given nothing."""
+    return {name: value for name, value in result.items() if value or right.get(name) == 0}
+
+
 def judge_tape(arguments, result):
     made_from, last = arguments
     right = tape_gradients(made_from, last)
@@ -90,14 +125,9 @@ def judge_tape(arguments, result):
         return Slip("type", "a number for each name", "A gradient is one number here: return {name: number}.", got)
     if result == right:
         return None
-    for names in (made_from, reversed(made_from)):
-        found = _as_in_the_dict(made_from, last, list(names))
-        more = set(result) - {last, *(parent for parent, _ in made_from[last])}
-        if more and found != right and result in (found, dict.fromkeys(made_from, 0) | found):
-            cause = "The variables had their turn in the order of the dict, which says nothing. First all that were made from a variable, "
-            name = next(name for name in right if found.get(name) != right[name])
-            got = f"{result.get(name)!r} for {name!r}"
-            return Slip("dict-order", f"{right[name]} for {name!r}", cause + "then the variable itself.", got)
+    slip = _another_order(made_from, last, result, right)
+    if slip:
+        return slip
     strange = sorted(set(result) - set(right), key=str)
     if strange:
         return Slip(
@@ -142,8 +172,10 @@ def judge_tape(arguments, result):
         (
             "added",
             _slopes_added(made_from, last),
-            "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways is added.",
+            "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways is added."
+            + (f" Or all began with 1, as only {last!r} does." if result == _from_one(made_from, last) else ""),
         ),
+        ("from-one", _from_one(made_from, last), f"All gradients began with 1. Only that of {last!r} does, the others with 0."),
         (
             "no-slope",
             {name: value and 1 for name, value in right.items()},

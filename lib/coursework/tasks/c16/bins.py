@@ -62,6 +62,10 @@ BINS_TASK = OpenCLTask(
             "Only the first numbers were counted. A work-item goes on: in steps of all work-items of the NDRange.",
         ),
         Suspect(lambda values, counts, n: np.bincount(values % BINS, minlength=BINS), "A bin is 8 numbers wide."),
+        Suspect(
+            lambda values, counts, n: counted(values, counts, n) + 1,
+            "Each count is one too large: the counts of a work-group begin with 0.",
+        ),
         *(
             Suspect(
                 lambda values, counts, n, first=first: of_two_groups(values, [first]),
@@ -84,16 +88,19 @@ BINS_TASK = OpenCLTask(
             "both for 8 and 16, which are powers of two?"
         ),
         "out-of-bounds": (
-            "values has n numbers, and bins are 0 to 15: what does each operator on the way to the bin leave of a number?"
+            "values has n numbers, `own` and counts have 16, and a work-group has 64 work-items. Which of them set a count to 0, or add one? And "
+            "bins are 0 to 15: what does each operator on the way to the bin leave of a number?"
         ),
         "tail": "The last bins got nothing. 8 is 2 * 2 * 2, and 16 bins need four bits: what do the shift and the mask leave of a number?",
         "race": (
-            "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an address. Or a barrier is "
-            "missing: cuda.syncthreads() stands twice in the kernel."
+            "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an address. That holds for "
+            "`own`, which work-items share, and for counts, which work-groups share."
         ),
-        "atomic-against-plain": "Some add atomically while one stores plainly. A barrier stands between the zeros and the counting.",
+        "atomic-against-plain": "Some add atomically while another one loads or stores plainly. A barrier stands between the zeros and the counting. "
+        "Another one stands between the counting and the sums. And what work-groups share, all add to atomically.",
         "uninitialised-shared": "Local memory holds anything at the start. Who sets the 16 counts to 0, and what comes behind it?",
-        "wrong-value": "Count by hand for one number below zero: into which bin does Python put -3? And your kernel?",
+        "wrong-value": "Count one bin by hand: with what does it begin, which numbers fall into it (8 of them, and again 128 further), and who "
+        "counts each? Where there are numbers below zero: into which bin does Python put -3?",
     },
     hints=(
         "Line by line: what is cuda.grid(1), cuda.gridsize(1), cuda.shared.array, cuda.syncthreads, cuda.atomic.add in OpenCL C? And values.size?",

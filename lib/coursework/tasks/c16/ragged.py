@@ -41,13 +41,25 @@ RAGGED = OpenCLTask(
     suspects=(
         Suspect(
             lambda x, out, r, c: np.maximum(x.astype(np.float64), 0),
-            "This is ReLU: negative numbers are multiplied by 0.125.",
+            "Negative numbers became 0. This is ReLU, or a factor that is 0, as 1 / 8 between whole numbers is: they are multiplied by 0.125.",
         ),
         Suspect(
             lambda x, out, r, c: np.where(x > 0, SLOPE * x, x), "The two sides are exchanged: positive numbers stay."
         ),
         Suspect(lambda x, out, r, c: SLOPE * x.astype(np.float64), "All numbers were multiplied: positive ones stay."),
         Suspect(lambda x, out, r, c: np.abs(x), "This is the absolute value."),
+        Suspect(
+            lambda x, out, r, c: np.maximum(x.astype(np.float64), SLOPE),
+            "Negative numbers became 0.125 itself. They are multiplied by it.",
+        ),
+        Suspect(
+            lambda x, out, r, c: leaky(x.reshape(c, r).T, out, r, c),
+            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
+        ),
+        Suspect(
+            lambda x, out, r, c: leaky(x, out, r, c).T.reshape(r, c),
+            "out was written as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
+        ),
     ),
     advice={
         "out-of-bounds": (
