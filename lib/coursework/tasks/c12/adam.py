@@ -22,7 +22,8 @@ def adam(p, g, m, v, step, lr, decay, out, b1=0.9, b2=0.999, eps=1e-8, correct="
         (m, v),
         (
             b1 * m + (1 - b1) * g,
-            b2 * v + (1 - b2) * {True: g * g, False: g, "mean": (b1 * m + (1 - b1) * g) ** 2}[square],
+            b2 * v
+            + (1 - b2) * {True: g * g, False: g, "mean": (b1 * m + (1 - b1) * g) ** 2, "all": (1 - b2) * g * g}[square],
         ),
     )
     m = 0.1 * before[0] + 0.9 * g if mixed else m
@@ -61,6 +62,19 @@ def adam_case(name, n, step=3, decay=0.0, first=False, size=1.0, lr=0.01):
 def _of_step(change):
     """adam with another number of the step."""
     return lambda p, g, m, v, step, lr, decay, out: adam(p, g, m, v, change(step), lr, decay, out)
+
+
+def _moved_by(rule):
+    """adam with another rule for what is taken off the parameter: rule(g, m, v, step), m and v the new averages."""
+
+    def formula(p, g, m, v, step, lr, decay, out):
+        found = adam(p, g, m, v, step, lr, decay, out)
+        p = p.astype(np.float64)
+        with np.errstate(all="ignore"):
+            found[0] = p - lr * decay * p - lr * rule(g.astype(np.float64), found[1], found[2], step)
+        return found
+
+    return formula
 
 
 ADAM = KernelTask(
@@ -143,6 +157,31 @@ ADAM = KernelTask(
         Suspect(
             _but(b1=0.999, b2=0.9),
             "0.9 and 0.999 changed places: 0.9 belongs to the gradients, 0.999 to their squares.",
+        ),
+        *(
+            Suspect(
+                _moved_by(rule),
+                "The step has no root below it. The average of the gradients is divided by the root of that of their squares.",
+            )
+            for rule in (lambda g, m, v, step: g, lambda g, m, v, step: m, lambda g, m, v, step: m / (1 - 0.9**step))
+        ),
+        Suspect(
+            _moved_by(lambda g, m, v, step: m / (1 - 0.999**step) / (np.sqrt(v / (1 - 0.9**step)) + 1e-8)),
+            "The corrections changed places: 1 - 0.9**step belongs to the average of the gradients, 1 - 0.999**step to that of the squares.",
+        ),
+        *(
+            Suspect(
+                _moved_by(rule),
+                "The corrections have powers in them: 0.9**step is 0.9 multiplied by itself, not 0.9 * step.",
+            )
+            for rule in (
+                lambda g, m, v, step: m / (1 - 0.9 * step) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8),
+                lambda g, m, v, step: m / (1 - 0.9 * step) / (np.sqrt(v / (1 - 0.999 * step)) + 1e-8),
+            )
+        ),
+        Suspect(
+            _but(square="all"),
+            "0.001 was squared as well: the new average is 0.999 of the old one and 0.001 of the squared gradient, 0.001 * g * g.",
         ),
         Suspect(
             lambda p, g, m, v, step, lr, decay, out: adam(p, g, m, v, step, -lr, -decay, out),

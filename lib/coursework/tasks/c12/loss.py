@@ -139,7 +139,7 @@ LOSS = KernelTask(
     suspects=(
         Suspect(
             _told(lambda *a: loss_gradient(*a, less=0.0)),
-            "These are the probabilities. At the label's class, one is taken off.",
+            "These are the probabilities. At the label's class, j == labels[row] whichever lane has it, one is taken off.",
         ),
         Suspect(
             _told(lambda *a: loss_gradient(*a, divide=False)), "The loss is a mean over `count` rows: divide by it."

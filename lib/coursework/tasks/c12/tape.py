@@ -98,7 +98,9 @@ def _another_order(made_from, last, result, right):
         ("name-order", sorted(made_from, reverse=True), "in the order of their names"),
     )
     passed = [(kind, words, _as_in_the_dict(made_from, last, list(names))) for kind, names, words in orders]
-    fits = [(kind, words) for kind, words, found in passed if found != right and more and found == _given(result, right)]
+    fits = [
+        (kind, words) for kind, words, found in passed if found != right and more and found == _given(result, right)
+    ]
     if not fits:
         return None
     kind, words = fits[0]
@@ -106,7 +108,9 @@ def _another_order(made_from, last, result, right):
         words = "in the order of the dict, or in that of their names"
     name = next(name for name in right if result.get(name) != right[name])
     cause = f"The variables had their turn {words}, which says nothing. First all that were made from a variable, "
-    return Slip(kind, f"{right[name]} for {name!r}", cause + "then the variable itself.", f"{result.get(name)!r} for {name!r}")
+    return Slip(
+        kind, f"{right[name]} for {name!r}", cause + "then the variable itself.", f"{result.get(name)!r} for {name!r}"
+    )
 
 
 def _given(result, right):
@@ -175,7 +179,11 @@ def judge_tape(arguments, result):
             "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways is added."
             + (f" Or all began with 1, as only {last!r} does." if result == _from_one(made_from, last) else ""),
         ),
-        ("from-one", _from_one(made_from, last), f"All gradients began with 1. Only that of {last!r} does, the others with 0."),
+        (
+            "from-one",
+            _from_one(made_from, last),
+            f"All gradients began with 1. Only that of {last!r} does, the others with 0.",
+        ),
         (
             "no-slope",
             {name: value and 1 for name, value in right.items()},

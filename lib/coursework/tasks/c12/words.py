@@ -129,8 +129,10 @@ WORDS = KernelTask(
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
         "out-of-bounds": "A block has 64 threads, and the columns need not be a multiple of 64: guard the column. A word's positions end "
-        "before start[word + 1].",
-        "one-block": "Only one word was written. blockIdx.x is the word, and blockIdx.y the stretch of 64 columns.",
+        "before start[word + 1]. And the word is the block's number, blockIdx.x: cuda.grid counts threads.",
+        "one-block": "Only one word was written. blockIdx.x is the word, and blockIdx.y the stretch of 64 columns: cuda.grid counts threads.",
+        "tail": "What comes last was never written. The word is the block's number, blockIdx.x, and the column is 64 * blockIdx.y + threadIdx.x: "
+        "cuda.grid counts threads. And a word that does not occur has a gradient, too: 0.",
         "negative-index": "There is no position with that number: `order` was read beyond its end, or before its begin. A word's positions "
         "are order[start[word]] to order[start[word + 1] - 1].",
         "race": "Two threads write one element. A block has one word, blockIdx.x, and a thread one column of it.",

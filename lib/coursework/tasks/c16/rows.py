@@ -26,7 +26,7 @@ def rows_case(name, rows, columns):
 
 _ALL = (
     "sub_group_reduce_add is for all work-items of the sub-group. Those that have nothing to add bring a 0: it stands behind the loop, not "
-    "inside it or under a condition that only some fulfil."
+    "inside it or under a condition that only some fulfil. And all of a sub-group have one row, by the sub-group's number."
 )
 
 ROWS = OpenCLTask(
@@ -57,6 +57,10 @@ ROWS = OpenCLTask(
         Suspect(
             lambda x, out, r, c: x[:, 0::SUB].sum(axis=1, dtype=np.float64),
             "This is the sum of one work-item, not of the sub-group.",
+        ),
+        Suspect(
+            lambda x, out, r, c: row_sums(x.reshape(c, r).T, out, r, c),
+            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
         ),
         Suspect(
             lambda x, out, r, c: row_sums(x, out, r, c) * SUB,

@@ -68,7 +68,8 @@ SUMS = OpenCLTask(
         ),
         "divergent-barrier": "The barrier stands where only some work-items come. Put only the addition under `if`.",
         "uninitialised-shared": "A place in local memory was read that nobody wrote. What does a work-item without a number put there?",
-        "out-of-bounds": "In the last work-group some work-items have no number; in a tree the partner may lie beyond the end.",
+        "out-of-bounds": "In the last work-group some work-items have no number; in a tree the partner may lie beyond the end. "
+        "And out has one number for each work-group, at its number: get_group_id(0).",
     },
     budget=Budget(
         points=1,

@@ -55,6 +55,10 @@ TILED = OpenCLTask(
             lambda a, b, out, m, n, k: a[:, :TILE].astype(np.float64) @ b[:TILE],
             "Only the first 8 steps along k were added.",
         ),
+        Suspect(
+            lambda a, b, out, m, n, k: a.astype(np.float64) @ b.T if k == n else np.zeros(0),
+            "b was read turned: this is a times the transpose of b. In the sum the row of b changes, and the column is the work-item's.",
+        ),
         Suspect(lambda a, b, out, m, n, k: np.zeros((m, n)), "Nothing was added."),
     ),
     advice={
