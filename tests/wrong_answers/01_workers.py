@@ -17,6 +17,18 @@ def listed(serial, parallel, starting, cores, pace, least_use):
     return [n, seconds]
 
 
+def the_last_of_equal_ones(serial, parallel, starting, cores, pace, least_use):
+    """right"""
+    best, least = 1, serial + parallel
+    for n in range(2, cores + 1):
+        each = [parallel / n] * (n - 1) + [parallel / n / (pace if n == cores else 1)]
+        alone = serial + starting * (n - 1)
+        seconds = alone + max(each)
+        if alone + sum(each) >= least_use * n * seconds and seconds <= least:
+            best, least = n, seconds
+    return best, least
+
+
 def no_straggler(serial, parallel, starting, cores, pace, least_use):
     """wrong straggler: everybody waits for that worker"""
     return listed(serial, parallel, starting, cores, 1.0, least_use)

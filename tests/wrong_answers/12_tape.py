@@ -152,3 +152,18 @@ def slopes_added(made_from, last):
 def arrays(made_from, last):
     """wrong type: one number here"""
     return {name: np.ones(2) for name in made_from}
+
+
+def by_their_names(made_from, last):
+    """wrong name-order: in the order of their names, which says nothing"""
+    found = dict.fromkeys(made_from, 0)
+    found[last] = 1
+    for name in sorted(made_from):
+        for parent, slope in made_from[name]:
+            found[parent] += slope * found[name]
+    return {name: value for name, value in found.items() if value}
+
+
+all_begin_with_one = edit(
+    MASTER, "wrong added: Or all began with 1", replace("dict.fromkeys(uses, 0)", "dict.fromkeys(uses, 1)")
+)

@@ -48,7 +48,8 @@ LARGEST = ParallelTask(
         ),
         Suspect(
             lambda x, where: np.zeros(1, int),
-            "Index 0: no element was found larger than the starting value. With which value does the comparison begin?",
+            "Index 0: no element was found larger than the starting value. With which value does the comparison begin? "
+            "(If you stored x[...] itself: its place is asked for.)",
         ),
         Suspect(lambda x, where: np.full(1, int(x.max())), "This is the largest element itself, not its place."),
     ),

@@ -52,6 +52,13 @@ TABLE = ParallelTask(
             lambda truth, guess, weight, out: _table(truth, guess, np.ones_like(weight), out),
             "These are counts. Each sample adds its weight, not 1.",
         ),
+        *(
+            Suspect(
+                lambda truth, guess, weight, out, axis=axis: np.cumsum(_table(truth, guess, weight, out), axis=axis),
+                "Sums go on from one place of out to the next. For each place the sum over the threads begins with 0.",
+            )
+            for axis in (0, 1)
+        ),
     ),
     advice={
         "race": (

@@ -11,6 +11,9 @@ def place_of(row, column, columns):
     return line, line % SETS
 
 
+_WHOLE = "(A row is not always a whole number of lines: count the elements before this one, then bytes, then lines.)"
+
+
 def judge_place(arguments, result):
     row, column, columns = arguments
     line, number = place_of(row, column, columns)
@@ -35,8 +38,10 @@ def judge_place(arguments, result):
         (
             "no-column",
             result[0] == 4 * row * columns // LINE,
-            f"That is where row {row} begins. `column` elements of the row come before this one, too.",
+            f"That is where row {row} begins. `column` elements of the row come before this one, too."
+            + (f" {_WHOLE}" if result[0] == row * (columns // 16) + column // 16 else ""),
         ),
+        ("whole-lines", result[0] == row * (columns // 16) + column // 16, _WHOLE),
         (
             "padded",
             result[0] == row * -(-columns // 16) + column // 16,

@@ -48,7 +48,8 @@ BUG = KernelTask(
     advice={
         "race": (
             "A thread reads what another one stores, and no barrier lies between the two: a fast warp is in the next round already, while a slow one still adds. Where must all "
-            "threads have come, before the next round begins?"
+            "threads have come, before the next round begins? Or it is within one round, where a thread adds to the very element that another one takes: "
+            "with an odd number left, half of it is rounded up."
         ),
         "divergent-barrier": EVERYBODY_COMES,
         "barrier-after-exit": EVERYBODY_COMES,

@@ -90,7 +90,7 @@ WINOGRAD = CompiledTask(
         ),
         "wrong-value": (
             "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m0 + m1 + m2, or m1 - m2 - m3, term "
-            "by term. Where does the next pair begin?"
+            "by term. Where does the next pair begin? The last of an odd number of results has no pair: it is the usual sum, of three terms."
         ),
         "raised-ImportError": "Write the loop yourself: functions of NumPy that call a library are not counted.",
     },
