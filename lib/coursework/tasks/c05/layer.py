@@ -110,6 +110,15 @@ LAYER = KernelTask(
             lambda x, w, b, y: sigmoid(weighted(np.repeat(x[:1], len(x), 0), w, b)),
             "All samples got the result of sample 0.",
         ),
+        Suspect(
+            lambda x, w, b, y: sigmoid(weighted(x, w) + b[: len(x), None]) if len(x) <= len(b) else NOTHING,
+            "The bias of a sample was added. A bias belongs to an output: b[output].",
+        ),
+        Suspect(
+            lambda x, w, b, y: b + sigmoid(x[:, :, None].astype(np.float64) * w).sum(axis=1),
+            "sigmoid was applied to each product. It comes once, around the whole sum.",
+        ),
+        Suspect(lambda x, w, b, y: sigmoid(sigmoid(weighted(x, w, b))), "sigmoid was applied twice."),
     ),
     advice={
         "out-of-bounds": (
@@ -134,8 +143,8 @@ LAYER = KernelTask(
             "takes and returns one number."
         ),
         "wrong-value": (
-            "Work out y[0, 0] by hand: the sum of x[0, k] * w[k, 0] over all k, plus b[0], and then sigmoid. Which index in your loop does "
-            "not change as it should?"
+            "Work out the first wrong element by hand: y[s, o] is the sum of x[s, k] * w[k, o] over all k, plus b[o], and then sigmoid. Which index "
+            "in your loop does not change as it should?"
         ),
     },
     hints=(

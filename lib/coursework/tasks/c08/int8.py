@@ -29,27 +29,71 @@ def quantised_product(a, b, rounded=np.rint):
     return rounded(a / sa) @ rounded(b / sb), sa * sb
 
 
-def _cut_off(a, b, rounded, dtype):
-    """The product of matrices that were cut off: where the largest of a row comes out just below 127 depends on the dtype."""
-    sa, sb = (x.astype(dtype) for x in (_scales(a, 1), _scales(b, 0)))
-    return rounded(a / sa).astype(np.float64) @ rounded(b / sb).astype(np.float64)
+# How one matrix may be taken: (x, axis of its scales) -> (whole numbers, scales), float64.
 
 
-def _of_the_largest(a, b, wraps):
+def _nearest(x, axis):
+    scale = _scales(x, axis)
+    return np.rint(x / scale), scale
+
+
+def _cut_off(rounded, dtype):
+    """Where the largest of a row comes out just below 127 depends on the dtype."""
+
+    def taken(x, axis):
+        scale = _scales(x, axis).astype(dtype)
+        return rounded(x / scale).astype(np.float64), scale.astype(np.float64)
+
+    return taken
+
+
+def _of_the_largest(wraps):
     """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for others."""
-    (qa, sa), (qb, sb) = (
-        (np.rint(x / s), s) for x, s in ((x, x.max(axis, keepdims=True) / 127) for x, axis in ((a, 1), (b, 0)))
-    )
-    if wraps:
-        qa, qb = (q.astype(np.int64).astype(np.int8).astype(np.float64) for q in (qa, qb))
-    return (qa.astype(np.float64) @ qb) * sa * sb
+
+    def taken(x, axis):
+        scale = x.max(axis, keepdims=True) / 127
+        q = np.rint(x / scale)
+        return (q.astype(np.int64).astype(np.int8) if wraps else q).astype(np.float64), scale
+
+    return taken
 
 
-def _by_128(a, b):
+def _by_128(x, axis):
     """128 levels, of which the largest does not fit into eight bits."""
-    sa, sb = (_scales(x, axis) * 127 / 128 for x, axis in ((a, 1), (b, 0)))
-    qa, qb = (np.rint(x / s).astype(np.int16).astype(np.int8).astype(np.float64) for x, s in ((a, sa), (b, sb)))
-    return (qa @ qb) * sa * sb
+    scale = _scales(x, axis) * 127 / 128
+    return np.rint(x / scale).astype(np.int16).astype(np.int8).astype(np.float64), scale
+
+
+def _one_scale(x, axis):
+    scale = np.abs(x).max() / 127 or 1.0
+    return np.rint(x / scale), scale
+
+
+_CUT = "astype(np.int8) cuts off what is behind the point. Round first."
+_DOWN = "The numbers were rounded down. Round to the nearest."
+_LARGEST = "A scale comes from the largest absolute value: the largest number of a row may be a small one, beside others far below 0."
+TAKEN = (
+    *((_cut_off(np.trunc, dtype), _CUT) for dtype in (np.float32, np.float64)),
+    *((_cut_off(np.floor, dtype), _DOWN) for dtype in (np.float32, np.float64)),
+    *((_of_the_largest(wraps), _LARGEST) for wraps in (True, False)),
+    (_by_128, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
+    (
+        _one_scale,
+        "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each column of b has a scale of its own.",
+    ),
+)
+
+
+def _taken_wrongly(a, b):
+    """(product, why) for each way in which both matrices, or one of them, may be taken wrongly."""
+    for wrong, why in TAKEN:
+        for of_a, of_b, which in (
+            (wrong, wrong, ""),
+            (wrong, _nearest, " So it is with a."),
+            (_nearest, wrong, " So it is with b."),
+        ):
+            (qa, sa), (qb, sb) = of_a(a, 1), of_b(b, 0)
+            yield (qa @ qb) * sa * sb, why + which
 
 
 def judge_int8(arguments, result):
@@ -89,31 +133,20 @@ def _known_slip(a, b, got, integers, scale):
         (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        *((_cut_off(a, b, np.trunc, dtype), "astype(np.int8) cuts off what is behind the point. Round first.")
-          for dtype in (np.float32, np.float64)),
-        *((_cut_off(a, b, np.floor, dtype), "The numbers were rounded down. Round to the nearest.")
-          for dtype in (np.float32, np.float64)),
-        *((_of_the_largest(a, b, wraps) / scale, "A scale comes from the largest absolute value: the largest number of a row may be a "
-         "small one, beside others far below 0.") for wraps in (True, False)),
-        (_by_128(a, b) / scale, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
         (integers / scale**2, "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply."),
         (np.rint(a * _scales(a, 1)) @ np.rint(b * _scales(b, 0)), "Each number is divided by its scale, not multiplied by it."),
         (integers / scale, "These are the integers: multiply by the two scales."),
         (integers / scale * _scales(a, 1), "The scale of b is missing."),
         (integers / scale * _scales(b, 0), "The scale of a is missing."),
-        (_one_scale(a, b) / scale, "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each "
-         "column of b has a scale of its own."),
+        *((product / scale, why) for product, why in _taken_wrongly(a, b)),
         (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
     )  # fmt: skip
     near = (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02)
     return next(
-        near, "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j."
+        near,
+        "Work out the first wrong element: the scales of its row and its column, then the whole numbers of both. Multiply the integers first, as "
+        "int32; then scale element [i, j] by the scales of row i and column j.",
     )
-
-
-def _one_scale(a, b):
-    sa, sb = (np.abs(x).max() / 127 or 1.0 for x in (a, b))
-    return (np.rint(a / sa) @ np.rint(b / sb)) * sa * sb
 
 
 def _along_the_sum(a, b):
