@@ -193,7 +193,8 @@ def _shape_of_error(comparison, threads):
     if np.isnan(got[bad]).any() or np.isinf(got[bad]).any():
         return (
             "not-finite",
-            "A number overflowed or was divided by zero on the way. Which intermediate value is too large?",
+            "A number overflowed or was divided by zero on the way. Which intermediate value is too large? Or is it the root, or the logarithm, of "
+            "a number below 0?",
         )
     if np.unique(got).size == 1 and got.size > 1:
         if not got.any():

@@ -1,6 +1,9 @@
 """08-bug: Repair two bugs that most inputs do not show."""
 
+import numpy as np
+
 from ...definition import Budget, Section
+from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 from .shared import SUSPECTS, TILE_ADVICE, TOLD_FIRST, case, spec, thread_of, tiled_loads
 
@@ -14,7 +17,17 @@ BUG = KernelTask(
     spec=spec,
     atol=1e-5,
     cases=(case("one block, one tile", 16, 16, 16), case("exact", 16, 48, 16), case("ragged", 20, 19, 28)),
-    suspects=SUSPECTS,
+    suspects=(
+        *SUSPECTS,
+        Suspect(
+            lambda a, b, out: (
+                np.where(np.arange(out.shape[1]) < len(out), spec(a, b, out), 0)
+                if len(out) < out.shape[1]
+                else np.zeros(0)
+            ),
+            "Columns from m on are 0: b was left out where j is m or more. j is a column, and ends at n.",
+        ),
+    ),
     writer=thread_of,
     tell_first=TOLD_FIRST,
     advice=TILE_ADVICE
@@ -28,7 +41,8 @@ BUG = KernelTask(
             "stand there, where a or b has ended, so that it adds nothing to the sum?"
         ),
         "wrong-value": (
-            "k is no multiple of 16 in this case: the last tile is not full. What stands in the rest of it?"
+            "k is no multiple of 16 in this case: the last tile is not full. What stands in the rest of it? And does each guard ask for the two "
+            "indices that its own load uses?"
         ),
     },
     kept=Budget(

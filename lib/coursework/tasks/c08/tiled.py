@@ -43,7 +43,8 @@ TILED = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Is it right? Then look at how it goes "
+            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Which element of `at` does a_tile[r, y] hold, and "
+            "who stored it? Is it right? Then look at how it goes "
             "on along k: start is 0, 16, 32 ..., both loads use it, for the rows of `at` and for those of `b`, and `total` "
             "begins at 0 once, before the loop."
         )

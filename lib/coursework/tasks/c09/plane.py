@@ -98,7 +98,7 @@ PLANE = KernelTask(
         "out-of-bounds": (
             "Two guards are needed. One for the thread: the grid may reach beyond out. One for each pixel: its row must be from 0 to "
             "x.shape[1] - 1 and its column from 0 to x.shape[2] - 1, else it counts as 0. Is it an index of `weight`? It has as many "
-            "channels as x."
+            "channels as x, weight.shape[1] rows and weight.shape[2] columns."
         ),
         "none-beyond": (
             "Each thread has an element of out here, so it is the pixel, or the weight, that does not exist. Which row and column of x "
