@@ -65,6 +65,9 @@ def _nothing_collected():
         gc.disable()
         yield
     finally:
+        if not gc.get_freeze_count():  # what was made grew old at once, and is not looked at with the next objects
+            gc.freeze()
+            gc.unfreeze()
         _collect_again()
 
 

@@ -6,14 +6,20 @@ six times, and the kernel runs the last copy. Here such a function stays LLVM's 
 it. A first convolution then takes a third of the time (`tests/simd/test_inner.py` counts the copies).
 """
 
+import contextlib
 import functools
 
 from numba import njit
 
 try:
+    from numba import types
+    from numba.core import ir
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
-    from numba.core.registry import CPUDispatcher
+    from numba.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.core.errors import TypingError
+    from numba.core.registry import CPUDispatcher, cpu_target
+    from numba.core.typed_passes import NopythonRewrites
 
     _known = all(
         hasattr(JITCodeLibrary, name)
@@ -22,9 +28,13 @@ try:
 except ImportError:  # no public interface: where it has moved, numba's own way is slow, but right
     _known = False
 
+#: Intrinsics whose result is an array that counts no references.
+UNOWNED = set()
 WRAPPERS = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 if _known:
+    # numba asks LLVM for the size of each variable, and has it parse a module for that: once for each type will do
+    cpu_target.target_context.get_abi_sizeof = functools.cache(cpu_target.target_context.get_abi_sizeof)
 
     class _Library(JITCodeLibrary):
         """Code that is kept as LLVM's instructions: to be linked into others, never run from here."""
@@ -53,7 +63,48 @@ if _known:
         def define_pipelines(self):
             self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
-            return super().define_pipelines()
+            (pipeline,) = super().define_pipelines()
+            pipeline.add_pass_after(_Uncounted, NopythonRewrites)
+            pipeline.finalize()
+            return [pipeline]
+
+    @register_pass(mutates_CFG=False, analysis_only=True)
+    class _Uncounted(AnalysisPass):
+        """A function that makes no array and returns none counts no references: its caller's do. They would be a tenth
+        of what is compiled."""
+
+        _name = "uncounted"
+        PASSED_ON = "getattr", "static_getitem", "getitem", "build_tuple", "exhaust_iter", "cast"
+
+        def __init__(self):
+            super().__init__()
+
+        def run_pass(self, state):
+            def counted(kind):
+                return state.targetctx.data_model_manager[kind].contains_nrt_meminfo()
+
+            def passed_on(value):
+                if isinstance(value, ir.Expr) and value.op == "call":
+                    return getattr(state.typemap[value.func.name], "typing_key", None) in UNOWNED
+                if isinstance(value, ir.Expr) and value.op == "getitem":
+                    return not isinstance(state.typemap[value.index.name], types.Array)
+                return not isinstance(value, ir.Expr) or value.op in self.PASSED_ON
+
+            def needs_none(one):
+                if isinstance(one, (ir.SetItem, ir.StaticSetItem)):  # an array may be copied first
+                    return not counted(state.typemap[one.value.name])
+                return not isinstance(one, ir.Assign) or passed_on(one.value) or not counted(state.typemap[one.target.name])
+
+            if not counted(state.return_type) and all(
+                needs_none(one) for block in state.func_ir.blocks.values() for one in block.body
+            ):
+                state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+            return True
+
+    def _any_number(kind):
+        if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
+            return types.Tuple([_any_number(one) for one in kind])
+        return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
 
     class _Inner(CPUDispatcher):
         """What `inner_njit` makes."""
@@ -61,6 +112,14 @@ if _known:
         def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=None):
             super().__init__(py_func, locals or {}, WRAPPERS | (targetoptions or {}), _Compiler)
             self.options = targetoptions or {}
+
+        def get_call_template(self, arguments, named):
+            """A number that the caller knows is compiled as any other, unless the function must know it, too."""
+            plain = tuple(map(_any_number, arguments))
+            if plain != tuple(arguments):
+                with contextlib.suppress(TypingError):
+                    return super().get_call_template(plain, named)
+            return super().get_call_template(arguments, named)
 
         @functools.cached_property
         def whole(self):

@@ -9,6 +9,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from .inner import UNOWNED
 from .tile import as_index, check_array, constant, first_element
 
 
@@ -40,6 +41,9 @@ def memory_at(typingctx, address, like):
         return _line(context, builder, line, builder.inttoptr(arguments[0], element_type.as_pointer()))
 
     return line(address, like), emit
+
+
+UNOWNED.update((memory, memory_at))
 
 
 def _line(context, builder, line, data):
