@@ -233,24 +233,36 @@ def _task_of_pixels(arguments, task, who):
     turn_band(x, g, p, picture, 0, out.shape[2], vector, memory(work), picture * p.band, p.shared + who * p.own)
 
 
+# Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task.
+
+
 @inner_njit()
-def _places(arguments, who):
-    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first
-    task."""
-    x, weight, _bias, out, work, _places, g, p = arguments
-    line, mine = memory(work), p.shared + who * p.own
+def _all_weights(arguments, who):
+    _x, weight, _bias, _out, work, _places, _g, p = arguments
+    mine = p.shared + who * p.own
     if not p.alone:
         return 0, mine
     prepared = mine + LINE
-    rest = prepared + -(-(len(x) * p.band if p.turned else p.panels * p.factors) // LINE) * LINE
+    rest = prepared + -(-p.panels * p.factors // LINE) * LINE
     if work[mine] == 0:
-        if p.turned:
-            for picture in range(len(x)):
-                for vector in range(_vectors(x, work)):
-                    turn_band(x, g, p, picture, 0, out.shape[2], vector, line, prepared + picture * p.band, rest)
-        else:
-            for panel in range(p.panels):
-                turn_weights(weight, panel, p, line, prepared + panel * p.factors, rest)
+        for panel in range(p.panels):
+            turn_weights(weight, panel, p, memory(work), prepared + panel * p.factors, rest)
+        work[mine] = 1
+    return prepared, rest
+
+
+@inner_njit()
+def _all_pixels(arguments, who):
+    x, _weight, _bias, out, work, _places, g, p = arguments
+    mine = p.shared + who * p.own
+    if not p.alone:
+        return 0, mine
+    prepared = mine + LINE
+    rest = prepared + -(-len(x) * p.band // LINE) * LINE
+    if work[mine] == 0:
+        for picture in range(len(x)):
+            for vector in range(_vectors(x, work)):
+                turn_band(x, g, p, picture, 0, out.shape[2], vector, memory(work), prepared + picture * p.band, rest)
         work[mine] = 1
     return prepared, rest
 
@@ -261,7 +273,7 @@ def _task_of_band(arguments, task, who):
     part, band = task % p.parts, task // p.parts
     picture, top = band // p.bands, band % p.bands * p.rows
     rows, wide = min(p.rows, out.shape[2] - top), out.shape[3]
-    (prepared, scratch), line = _places(arguments, who), memory(work)
+    (prepared, scratch), line = _all_weights(arguments, who), memory(work)
     results = scratch + p.scratch
     seen = results + (p.rows * wide + TALL) * 2 * lanes(work)
     for vector in range(_vectors(x, work)):
@@ -274,7 +286,7 @@ def _task_of_band(arguments, task, who):
 @inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, places, _g, p = arguments
-    (prepared, scratch), line, (high, wide) = _places(arguments, who), memory(work), out.shape[2:]
+    (prepared, scratch), line, (high, wide) = _all_pixels(arguments, who), memory(work), out.shape[2:]
     results = scratch + p.scratch
     factors = results + (p.rows * wide + TALL) * 2 * lanes(work)
     turn_weights(weight, task, p, line, factors, scratch)
@@ -283,22 +295,32 @@ def _task_of_panel(arguments, task, who):
         put(out, picture, task, 0, high, line, results)
 
 
+# Two kernels, so that only the one that is needed is compiled. bias: filled up to whole panels. work: p.shared +
+# threads * p.own elements.
+
+
 @cached_njit()
-def convolve_implicitly(x, weight, bias, out, work, places, g, p, threads, least, team):
-    """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
-    elements."""
+def convolve_bands(x, weight, bias, out, work, places, g, p, threads, least, team):
+    """out = the convolution by bands of pictures, for contiguous arrays."""
     arguments = x, weight, bias, out, work, places, g, p
     if p.alone:
         for who in range(threads):
             work[p.shared + who * p.own] = 0
-    elif p.turned:
-        share(_task_of_pixels, arguments, out.shape[0] * _vectors(x, work), threads, 0, team)
     else:
         share(_task_of_weights, arguments, p.panels, threads, 0, team)
-    if p.turned:
-        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    share(_task_of_band, arguments, out.shape[0] * p.bands * p.parts, threads, least, team)
+
+
+@cached_njit()
+def convolve_panels(x, weight, bias, out, work, places, g, p, threads, least, team):
+    """out = the convolution by panels of output channels, for contiguous arrays."""
+    arguments = x, weight, bias, out, work, places, g, p
+    if p.alone:
+        for who in range(threads):
+            work[p.shared + who * p.own] = 0
     else:
-        share(_task_of_band, arguments, out.shape[0] * p.bands * p.parts, threads, least, team)
+        share(_task_of_pixels, arguments, out.shape[0] * _vectors(x, work), threads, 0, team)
+    share(_task_of_panel, arguments, p.panels, threads, least, team)
 
 
 def filled_up(bias, panels):
@@ -315,6 +337,5 @@ def convolve(x, weight, bias, g, out):
     p = plan(weight, g, out, threads)
     work = workspace(out.dtype, p.shared + threads * p.own)
     least = products.least_time(multiplies)
-    convolve_implicitly(
-        x, weight, filled_up(bias, p.panels), out, work, offsets(g, p), g, p, threads, least, team.members()
-    )
+    kernel = convolve_panels if p.turned else convolve_bands
+    kernel(x, weight, filled_up(bias, p.panels), out, work, offsets(g, p), g, p, threads, least, team.members())

@@ -46,20 +46,16 @@ def _part(arguments, task, who):
 
 
 @cached_njit()
-def _sizes(lines, threads, team):
-    """(largest, mean) of each of the lines."""
-    tasks = 0
-    for line in lines:
-        tasks += _parts_of(line)
-    partial, result, task = np.empty((tasks, 2)), np.zeros((len(lines), 2)), 0
-    share(_part, (lines, partial), tasks, threads, 0, team)
+def _sizes(lines, partial, result, threads, team):
+    """(largest, mean) of each of the lines, into `result`, which comes as zeros. partial: two numbers for each part."""
+    task = 0
+    share(_part, (lines, partial), len(partial), threads, 0, team)
     for line_index in range(len(lines)):
         for _ in range(_parts_of(lines[line_index])):
             result[line_index, 0] = max(result[line_index, 0], partial[task, 0])
             result[line_index, 1] += partial[task, 1]
             task += 1
         result[line_index, 1] /= max(lines[line_index].size, 1)
-    return result
 
 
 def sizes(*arrays):
@@ -67,5 +63,7 @@ def sizes(*arrays):
     lines = tuple(array.reshape(-1) for array in arrays)
     if len(lines) == 1:  # compiled for two, and not for one as well
         lines = lines[0], lines[0][:0]
-    found = _sizes(lines, team.size(), team.members()).tolist()
-    return [Sizes(*pair) for pair in found[: len(arrays)]]
+    partial = np.empty((sum(-(-line.size // PART) for line in lines), 2))
+    found = np.zeros((len(lines), 2))
+    _sizes(lines, partial, found, team.size(), team.members())
+    return [Sizes(*pair) for pair in found[: len(arrays)].tolist()]

@@ -385,23 +385,35 @@ def _scratch(p, size):
     return (2 * n * (p.m * p.piece + 2) + n * n + max(p.m * p.m * p.piece, 9 * TURNED)) * size
 
 
+# Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task.
+
+
 @inner_njit()
-def _places(arguments, who):
-    """Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first
-    task."""
-    x, weight, _bias, _out, work, g, p = arguments
-    line, mine = memory(work), p.shared + who * p.own
+def _all_weights(arguments, who):
+    _x, weight, _bias, _out, work, _g, p = arguments
+    mine = p.shared + who * p.own
     if not p.alone:
         return 0, mine
-    prepared, places = mine + LINE, (p.m + 2) ** 2
-    rest = prepared + (places * p.seen if p.turned else p.panels * places * p.factors)
+    prepared = mine + LINE
+    rest = prepared + p.panels * (p.m + 2) ** 2 * p.factors
     if work[mine] == 0:
-        if p.turned:
-            for vector in range(p.depth // lanes(work)):
-                see(x, g, p, 0, p.units, vector, line, prepared, rest)
-        else:
-            for panel in range(p.panels):
-                _prepare_weights(weight, p, panel, line, prepared, rest)
+        for panel in range(p.panels):
+            _prepare_weights(weight, p, panel, memory(work), prepared, rest)
+        work[mine] = 1
+    return prepared, rest
+
+
+@inner_njit()
+def _all_pixels(arguments, who):
+    x, _weight, _bias, _out, work, g, p = arguments
+    mine = p.shared + who * p.own
+    if not p.alone:
+        return 0, mine
+    prepared = mine + LINE
+    rest = prepared + (p.m + 2) ** 2 * p.seen
+    if work[mine] == 0:
+        for vector in range(p.depth // lanes(work)):
+            see(x, g, p, 0, p.units, vector, memory(work), prepared, rest)
         work[mine] = 1
     return prepared, rest
 
@@ -409,7 +421,7 @@ def _places(arguments, who):
 @inner_njit()
 def _task_of_block(arguments, task, who):
     x, _weight, bias, out, work, g, p = arguments
-    (prepared, scratch), line, places = _places(arguments, who), memory(work), (p.m + 2) ** 2
+    (prepared, scratch), line, places = _all_weights(arguments, who), memory(work), (p.m + 2) ** 2
     sums = scratch + _scratch(p, lanes(work))
     seen = sums + places * p.sums
     first, last = task * p.each, min((task + 1) * p.each, p.units)
@@ -424,7 +436,7 @@ def _task_of_block(arguments, task, who):
 @inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, _g, p = arguments
-    (prepared, scratch), line, places = _places(arguments, who), memory(work), (p.m + 2) ** 2
+    (prepared, scratch), line, places = _all_pixels(arguments, who), memory(work), (p.m + 2) ** 2
     sums = scratch + _scratch(p, lanes(work))
     factors = sums + places * p.sums
     weigh(weight, p, task, line, factors, scratch)
@@ -432,22 +444,32 @@ def _task_of_panel(arguments, task, who):
     finish(p, bias, out, 0, p.units, task, line, sums, scratch)
 
 
+# Two kernels, so that only the one that is needed is compiled. bias: filled up to whole panels. work: p.shared +
+# threads * p.own elements.
+
+
 @cached_njit()
-def convolve_tiles(x, weight, bias, out, work, g, p, threads, least, team):
-    """out = the convolution, for contiguous arrays. bias: filled up to whole panels. work: p.shared + threads * p.own
-    elements."""
+def convolve_blocks(x, weight, bias, out, work, g, p, threads, least, team):
+    """out = the convolution by blocks of tiles, for contiguous arrays."""
     arguments = x, weight, bias, out, work, g, p
     if p.alone:
         for who in range(threads):
             work[p.shared + who * p.own] = 0
-    elif p.turned:
-        share(_task_of_pixels, arguments, p.depth // lanes(work), threads, 0, team)
     else:
         share(_task_of_weights, arguments, p.panels, threads, 0, team)
-    if p.turned:
-        share(_task_of_panel, arguments, p.panels, threads, least, team)
+    share(_task_of_block, arguments, p.blocks, threads, least, team)
+
+
+@cached_njit()
+def convolve_panels(x, weight, bias, out, work, g, p, threads, least, team):
+    """out = the convolution by panels of output channels, for contiguous arrays."""
+    arguments = x, weight, bias, out, work, g, p
+    if p.alone:
+        for who in range(threads):
+            work[p.shared + who * p.own] = 0
     else:
-        share(_task_of_block, arguments, p.blocks, threads, least, team)
+        share(_task_of_pixels, arguments, p.depth // lanes(work), threads, 0, team)
+    share(_task_of_panel, arguments, p.panels, threads, least, team)
 
 
 def convolve(m, x, weight, bias, g, out):
@@ -458,4 +480,5 @@ def convolve(m, x, weight, bias, g, out):
     whole = np.zeros(p.panels * 2 * vector_width(out.dtype), out.dtype)
     whole[: len(bias)] = bias
     work = workspace(out.dtype, p.shared + threads * p.own)
-    convolve_tiles(x, weight, whole, out, work, g, p, threads, products.least_time(multiplies), team.members())
+    kernel = convolve_panels if p.turned else convolve_blocks
+    kernel(x, weight, whole, out, work, g, p, threads, products.least_time(multiplies), team.members())

@@ -8,6 +8,7 @@ it. A first convolution then takes a third of the time (`tests/simd/test_inner.p
 
 import contextlib
 import functools
+from types import CodeType
 
 from numba import njit
 
@@ -16,10 +17,11 @@ try:
     from numba.core import ir
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
-    from numba.core.compiler_machinery import AnalysisPass, register_pass
+    from numba.core.compiler_machinery import register_pass
     from numba.core.errors import TypingError
     from numba.core.registry import CPUDispatcher, cpu_target
     from numba.core.typed_passes import NopythonRewrites
+    from numba.core.untyped_passes import InlineClosureLikes
 
     _known = all(
         hasattr(JITCodeLibrary, name)
@@ -64,16 +66,21 @@ if _known:
             self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
             (pipeline,) = super().define_pipelines()
-            pipeline.add_pass_after(_Uncounted, NopythonRewrites)
+            nested = any(isinstance(one, CodeType) for one in self.state.func_id.code.co_consts)
+            pipeline.passes = [
+                (_Rewrites if one is NopythonRewrites else one, says)
+                for one, says in pipeline.passes
+                if nested or one is not InlineClosureLikes
+            ]
             pipeline.finalize()
             return [pipeline]
 
-    @register_pass(mutates_CFG=False, analysis_only=True)
-    class _Uncounted(AnalysisPass):
-        """A function that makes no array and returns none counts no references: its caller's do. They would be a tenth
-        of what is compiled."""
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class _Rewrites(NopythonRewrites):
+        """A function that makes no array and returns none has no array expression to rewrite, and counts no references:
+        its caller's do. They would be a tenth of what is compiled."""
 
-        _name = "uncounted"
+        _name = "inner_rewrites"
         PASSED_ON = "getattr", "static_getitem", "getitem", "build_tuple", "exhaust_iter", "cast"
 
         def __init__(self):
@@ -87,19 +94,21 @@ if _known:
                 if isinstance(value, ir.Expr) and value.op == "call":
                     return getattr(state.typemap[value.func.name], "typing_key", None) in UNOWNED
                 if isinstance(value, ir.Expr) and value.op == "getitem":
-                    return not isinstance(state.typemap[value.index.name], types.Array)
+                    return not counted(state.typemap[value.index.name])
                 return not isinstance(value, ir.Expr) or value.op in self.PASSED_ON
 
-            def needs_none(one):
+            def makes_none(one):
                 if isinstance(one, (ir.SetItem, ir.StaticSetItem)):  # an array may be copied first
                     return not counted(state.typemap[one.value.name])
-                return not isinstance(one, ir.Assign) or passed_on(one.value) or not counted(state.typemap[one.target.name])
+                if not isinstance(one, ir.Assign) or passed_on(one.value):
+                    return True
+                return not counted(state.typemap[one.target.name])
 
-            if not counted(state.return_type) and all(
-                needs_none(one) for block in state.func_ir.blocks.values() for one in block.body
-            ):
-                state.targetctx = state.targetctx.subtarget(enable_nrt=False)
-            return True
+            lines = (one for block in state.func_ir.blocks.values() for one in block.body)
+            if counted(state.return_type) or not all(map(makes_none, lines)):
+                return super().run_pass(state)
+            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+            return False
 
     def _any_number(kind):
         if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
