@@ -12,6 +12,7 @@ import pytest
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
+from numba.core.runtime import _nrt_python, rtsys
 
 from dlkernels.simd import cache
 from dlkernels.simd.cache import cached_njit
@@ -101,6 +102,76 @@ def test_options():
     assert quotient(1.0, 0.0) == np.inf
     with pytest.raises(ZeroDivisionError):
         strict_kernel(1.0, 0.0)
+
+
+def test_a_constant_is_compiled_as_any_number():
+    """Once for all, unless the function must know it."""
+
+    @inner_njit()
+    def added(x, i):
+        return x + i
+
+    @inner_njit()
+    def picked(pair, i):
+        return pair[i]
+
+    @njit
+    def kernel(x):
+        return added(x, 1) + added(x, 2) + added(x, x) + picked((x, 0.5), 0) + picked((x, 0.5), 1)
+
+    assert kernel(3) == 4 + 5 + 6 + 3 + 0.5
+    assert (len(added.overloads), len(picked.overloads)) == (1, 2)
+
+
+def test_arrays_are_freed_when_nobody_has_them():
+    """Functions that make or return arrays count references, those that only look at them need not."""
+
+    @inner_njit()
+    def part(x):
+        return x[1:]
+
+    @inner_njit()
+    def doubled(x):
+        return x * 2
+
+    @inner_njit()
+    def picked(x, places):
+        return x[places].sum()
+
+    @inner_njit()
+    def moved(x):
+        x[1:] = x[:-1]
+
+    @inner_njit()
+    def total(x):
+        line, result = x.T, 0.0
+        for i in range(line.size):
+            result += line[i]
+        return result
+
+    @inner_njit()
+    def both(x):
+        return part(x), (doubled(x), 1)
+
+    @njit
+    def kernel(x, places):
+        y = doubled(part(x))
+        moved(y)
+        some, (other, _) = both(y)
+        return some, total(y) + picked(other, places), y
+
+    _nrt_python.memsys_enable_stats()
+    x, places = np.arange(6.0), np.array([1, 0, 0])
+    for _ in range(3):
+        before = rtsys.get_allocation_stats()
+        found = kernel(x, places)
+        assert [one.tolist() for one in (found[0], found[2])] == [[2, 4, 6, 8], [2, 2, 4, 6, 8]]
+        assert found[1] == 22 + 12
+        held = sys.getrefcount(x), sys.getrefcount(places)
+        del found
+        after = rtsys.get_allocation_stats()
+        assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free > 0
+    assert (sys.getrefcount(x), sys.getrefcount(places)) == held
 
 
 def kernel_of(function):
