@@ -4,7 +4,8 @@
 
 A name is *measured* when something that a clock gave goes into it: what the functions below return, what is computed from it,
 and what a function changes or returns that measures itself. An `assert` whose condition has such a name is for `measure.claim`.
-What is exact although its name is measured (a result that lies beside the times) is marked by the comment `# exact: why`.
+So is what was recorded of a CPU's times (benchmarks/results): a reader who records anew has others. What is exact
+although its name is measured (a result that lies beside the times) is marked by the comment `# exact: why`.
 """
 
 import ast
@@ -22,6 +23,11 @@ CLOCKS = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", 
           "time_ns", "timeit", "getrusage"}  # fmt: skip
 #: What is taken from measured things and is exact all the same.
 EXACT = {"shape", "dtype", "size", "nbytes", "ndim"}
+#: What reads a record, and the records that have counts and results and no times of a CPU. Those of a GPU (gpu,
+#: gpu_banks, ...) stay asserted: what the pages say of them is said of the GPU that is named.
+RECORDED = {"recorded", "Beside"}
+NO_TIMES = {"compiled", "gallery", "listings", "projects", "proofs", "real_size", "smaller", "training_curves",
+            "translated"}  # fmt: skip
 #: Methods that change what they belong to.
 CHANGES = {"append", "extend", "update", "add", "insert", "setdefault"}
 
@@ -177,6 +183,9 @@ class Page:
             return any(
                 self.reads(value, inner) for value in [*results, *(test for one in node.generators for test in one.ifs)]
             )
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("measure.") in RECORDED:
+            name = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else ""
+            return name not in NO_TIMES and not name.startswith("gpu")
         if isinstance(node, ast.Lambda):
             return self.reads(
                 node.body, measured - {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}

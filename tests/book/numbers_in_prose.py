@@ -2,7 +2,7 @@
 
 A number in prose is fine when it is a name (float32, sm_80, chapter 7, 2-D, 1024 x 1024, a year, a version), when its paragraph
 cites a source or says "recorded", or when the page's own code has it: then it was put in, or an assertion holds it. What
-reads like a result ("8 times", "82 %", "3 GB/s") must stand in an assertion. All other sentences are listed in
+reads like a result ("8 times", "82 %", "3 GB/s") must stand in an assertion or a claim. All other sentences are listed in
 numbers.toml with the reason why they may stand: what follows from a definition, or what the sentence itself computes.
 """
 
@@ -93,7 +93,7 @@ def sentences(paragraph):
 def bare(text):
     """The sentences of a page in which a number stands that nothing vouches for."""
     paragraphs, code = prose_and_code(text)
-    statements = "\n".join(line for line in _joined(code) if "assert" in line)
+    statements = "\n".join(line for line in _joined(code) if "assert" in line or "measure.claim(" in line)
     put_in, asserted = (set(map(_value, NUMBER.findall(part.replace("_", "")))) for part in (code, statements))
     found = []
     for paragraph in paragraphs:

@@ -65,6 +65,9 @@ def cell(code):
         "with time_it(measure.Timeline()) as log:\n    pass\nassert log.overlap() > 0",
         "best = min(times, key=lambda t: t)\ntimes = [measure.ratio(f, g)]\nbest = min(times)\nassert best > 1",
         "if (gain := measure.ratio(f, g).ratio) > 1:\n    assert gain < 9",
+        "kept = measure.recorded('fusion')\nassert kept.data['ratio'] > 1",
+        "for name in names:\n    rows = measure.recorded(name).data['rows']\nassert rows[0]['seconds'] < 1",
+        "kept = measure.Beside('recurrent')\nassert min(kept.means('GRU')) > 1",
     ],
 )
 def test_assertions_on_a_clock_are_found(code):
@@ -83,6 +86,8 @@ def test_assertions_on_a_clock_are_found(code):
         "y, t = 1, measure.fastest({})\nassert y == 1",
         "out = [3]\ndef f():\n    out = []\n    out.append(perf_counter())\nassert out == [3]",
         "found = measure.fastest({})\nassert results(found)  # exact: results stand beside the times",
+        "kept = measure.recorded('gallery')\nassert kept.data['rows'][0]['findings'] == 0",
+        "kept = measure.recorded('gpu')\nassert kept.data['times']['lines'][0]['share'] > 1",
     ],
 )
 def test_exact_assertions_are_left_alone(code):
