@@ -47,7 +47,7 @@ BY_RUNG = tuple(f"tests/kernels/test_{name}.py" for name in ("layouts", "on_gpus
 FAMILIES = (  # (its files, words in the ids of one of them, what test files of the family hold, one's share)
     (r"lib/coursework/(?:tasks|hidden|variants)/c(\d\w*)(?:/\w+)?\.py", (r"\1-",), r"definition\.(?:everything|chapters)\(", 0.1),
     (r"tests/wrong_answers/(\d\w*?)_(\w+)\.py", (r"\1-\2",), r"wrong.answers|import answers", 0.01),
-    (r"tests/mistakes/(\w+?)_(\w+)\.toml", (r"\1-\2",), r"\bmistakes\b", 0.01),
+    (r"tests/mistakes/(\w+?)_(\w+)\.toml", (r"\1-\2",), r"\bmistakes\b|import answers", 0.01),
     (r"(?:solutions|exercises)/(\w+?)_(\w+)\.ipynb", (r"\1-", r"\1_\2"), r"solutions|exercises|masters", 0.1),
     (r"(?:chapters/)?(\w+)\.md", (r"\1",), r"(?m)^from built import .*\bpages$|^PAGES = .*\"chapters\"", 0.02),
 )  # fmt: skip

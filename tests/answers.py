@@ -1,10 +1,14 @@
-"""The answers in wrong_answers/: what a file holds, and answers that are edits of another one.
+"""The answers in wrong_answers/ and mistakes/: what a file holds, and answers that are edits of another one.
 
     no_guard = edit(MASTER, "wrong index: in the last block", replace("if i < n:", "if True:"))
 
-An edit is its base with some changes, and a verdict. The base is an answer of the same file, or MASTER: the last function or class
-in the task's answer cell in solutions/. What a change names stands in the base once, or is the first one behind `after`, which
-stands there once. Where a text has several lines they are whole lines, at any depth; what `cut` and `insert` name always is.
+An edit is its base with some changes, and a verdict. The base is an answer of the same file, the `id` of one in
+mistakes/, or MASTER: the last function or class in the task's answer cell in solutions/ (where there is none, a function
+that returns what is said there last). What a change names stands in the base once, or is the first one behind `after`,
+which stands there once. Where a text has several lines they are whole lines, at any depth; what `cut` and `insert` name
+always is.
+
+Answers in mistakes/ (mistakes.py says what stands there) that have an `id` belong to those of wrong_answers/.
 """
 
 import ast
@@ -14,6 +18,7 @@ import itertools
 import json
 import linecache
 import re
+import tomllib
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -74,7 +79,7 @@ def _find(text, pattern, words, after):
 
 
 class edit:
-    """verdict: what else is the docstring. claims: what is said beside the answer. `load` adds name, task_id and scope."""
+    """verdict: what else is the docstring. claims: what is said beside the answer. `load` adds the other attributes."""
 
     def __init__(self, base, verdict, *changes, claims=None):
         self.base, self.__doc__, self.changes, self.claims = base, verdict, changes, claims
@@ -83,7 +88,9 @@ class edit:
     def source(self):
         """The code, without a docstring."""
         if self.base is MASTER:
-            name, text = list(definitions(answer_cell(self.task_id)).items())[-1]
+            name, text = last_answer(answer_cell(self.task_id))
+        elif isinstance(self.base, str):
+            name, text = last_answer(self.scope[self.base].cell)
         elif isinstance(self.base, edit):
             name, text = self.base.name, self.base.source
         else:
@@ -98,15 +105,43 @@ class edit:
     @functools.cached_property
     def made(self):
         """The answer itself. Those that no test asks for are never compiled."""
+        return self.told(self.executed(self.source, self.scope)[self.name])
+
+    def executed(self, code, names):
         file = f"<{self.name} of {self.task_id}>"  # who reads the source of a function finds it there
-        linecache.cache[file] = len(self.source), None, self.source.splitlines(keepends=True), file
-        exec(compile(self.source, file, "exec"), self.scope)
-        answer = self.scope[self.name]
+        linecache.cache[file] = len(code), None, code.splitlines(keepends=True), file
+        exec(compile(code, file, "exec"), names)
+        return names
+
+    def told(self, answer):
+        """With verdict and claims."""
         function = getattr(answer, "py_func", answer)
         function.__doc__ = self.__doc__
         if self.claims:
             function.claims = self.claims
         return answer
+
+
+class noted(edit):
+    """An answer in mistakes/: its whole cell, run where those of the file beside it are defined."""
+
+    def __init__(self, task_id, table, kind):
+        part = "over budget" if table.get("part") == "budget" else "wrong"
+        super().__init__(None, f"{part} {table['kind']}: {' ... '.join(table['says'])}" if kind == "mistake" else kind)
+        self.name, self.task_id, self.cell = table["id"], task_id, table["cell"]
+        self.says = table["says"]
+
+    @property
+    def source(self):
+        return last_answer(self.cell)[1]
+
+    @functools.cached_property
+    def made(self):
+        names = self.executed(self.cell, dict(self.scope))
+        name, claims = asked_for(self.task_id)
+        self.claims = {claim: names[said] for claim, said in claims.items()}
+        answer = names[name]
+        return self.told(answer if name in definitions(self.cell) else lambda: answer)
 
 
 @functools.cache
@@ -125,16 +160,67 @@ def definitions(text):
     return found
 
 
+def last_answer(cell):
+    """(name, code) of the function or class that a cell defines last."""
+    if found := definitions(cell):
+        return list(found.items())[-1]
+    *_, node = ast.parse(cell).body
+    name = node.targets[0].id
+    return name, f"def {name}():\n    return {ast.get_source_segment(cell, node.value)}\n"
+
+
 def answer_cell(task_id):
     """The code of the cell in solutions/."""
+    return "".join(line for line in cell_of(task_id, task_id) if not re.match(" *### (BEGIN|END) SOLUTION", line))
+
+
+def cell_of(task_id, cell_id):
     (path,) = (ROOT / "solutions").glob(f"{task_id.split('-')[0]}_*.ipynb")
-    (lines,) = (cell["source"] for cell in _cells(path) if cell.get("id") == task_id)
-    return "".join(line for line in lines if not re.match(" *### (BEGIN|END) SOLUTION", line))
+    (lines,) = (cell["source"] for cell in _cells(path) if cell.get("id") == cell_id)
+    return lines
 
 
 @functools.cache
 def _cells(path):
     return json.loads(path.read_text("utf-8"))["cells"]
+
+
+def asked_for(task_id):
+    """The names that the cell of a check hands over: the answer's, and {claim: name} of what is said beside it."""
+    (call, *_) = (
+        n for n in ast.walk(ast.parse("".join(cell_of(task_id, f"{task_id}-check")))) if isinstance(n, ast.Call)
+    )
+    return call.args[1].id, {k.arg: k.value.id for k in call.keywords if k.arg != "hidden"}
+
+
+def file_of(task_id):
+    return ROOT / "tests" / "mistakes" / f"{task_id.replace('-', '_')}.toml"
+
+
+def tables(task_id):
+    """(right answers, mistakes) of a task: the tables of its file in mistakes/, with what they leave out."""
+    found = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
+    right, wrong = found.get("right", []), found["mistake"]
+    for table in (*right, *wrong):
+        says = table.get("says", [])
+        table["says"] = [says] if isinstance(says, str) else says
+        if "id" in table:
+            table.setdefault("name", table["id"].replace("_", " "))
+    for table in wrong:
+        table.setdefault("verdict", "right")
+        if "numbers" in table and table["verdict"] != "green":
+            table.setdefault("kind", "prediction")
+    return right, wrong
+
+
+def cell(task_id, table, right):
+    """What an answer's cell holds, unless it is numbers of a prediction."""
+    text = table.get("answer") or right[0].get("answer") or answer_cell(task_id)
+    for old, new in table.get("change", ()):
+        if old not in text:
+            raise ValueError(f"{task_id}, {table['name']!r}: the right answer has no {old!r}")
+        text = text.replace(old, new)
+    return text
 
 
 def load(task_id):
@@ -144,10 +230,23 @@ def load(task_id):
     spec = importlib.util.spec_from_file_location(f"answers_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    right, wrong = tables(task_id) if file_of(task_id).exists() else ([], [])
+    for kind, table in (*(("right", table) for table in right), *(("mistake", table) for table in wrong)):
+        if "id" in table:
+            setattr(module, table["id"], noted(task_id, table | {"cell": cell(task_id, table, right)}, kind))
+    if hasattr(module, "WRONG"):
+        module.WRONG += tuple(_predictions(wrong))
     for name, value in vars(module).items():
         if isinstance(value, edit):
             value.name, value.task_id, value.scope = name, task_id, vars(module)
     return module
+
+
+def _predictions(wrong):
+    """(numbers, what the message says) of those with one wrong number."""
+    for table in wrong:
+        if table.get("kind") == "prediction" and len(table["numbers"]) == 1:
+            yield {name: eval(x) if isinstance(x, str) else x for name, x in table["numbers"].items()}, table["says"]
 
 
 def answer(task_id, name):

@@ -4,9 +4,10 @@
     python tests/mistakes.py --show [07-add ...]   and each message, beside what a teacher would say
     python tests/mistakes.py --here [07-add ...]   in this process, without IPython: faster, and a hang hangs it
 
-`mistakes/<task>.toml` holds them. Each [[mistake]] has a name, what a `teacher` would say, and the cell: `answer`, or
-`change` = [[old, new], ...] of the file's first right answer, or `numbers` of a prediction (a text is an expression).
-A first right answer without an `answer` is the one in solutions/.
+`mistakes/<task>.toml` holds them. Each [[mistake]] has a name (or an `id`, or both: one with an `id` is one of the
+answers of wrong_answers/ as well), what a `teacher` would say, and the cell: `answer`, or `change` = [[old, new], ...] of
+the file's first right answer, or `numbers` of a prediction (a text is an expression). A first right answer without an
+`answer` is the one in solutions/.
 Somebody read the message and noted the `verdict`:
 
     right   names the cause, or leads straight to it (where none is noted)
@@ -15,8 +16,8 @@ Somebody read the message and noted the `verdict`:
     green   the check passes it; `why` says whether that is wanted
 
 with the `kind` of failure ("prediction" where `numbers` are, unless noted; of `part`, "results" unless "budget") and
-words that the message holds. [[right]] are right answers, usual and unusual. Each runs as in a notebook: its cell,
-then the check's own cell, in IPython.
+what the message `says`: words of it, or a list of such. [[right]] are right answers, usual and unusual. Each runs as in
+a notebook: its cell, then the check's own cell, in IPython.
 """
 
 import argparse
@@ -30,11 +31,11 @@ import queue
 import subprocess
 import sys
 import threading
-import tomllib
 from collections import Counter
 from pathlib import Path
 
 import answers
+from answers import tables
 from unhurried import unhurried
 
 HERE = Path(__file__).parent
@@ -44,22 +45,8 @@ SECONDS = 600.0  # for one mistake, compilation included; then it counts as a ha
 MEMORY = 12 << 30
 
 
-def file_of(task_id):
-    return FOLDER / f"{task_id.replace('-', '_')}.toml"
-
-
-def tables(task_id):
-    """(right answers, mistakes) of a task: its file's tables, with what they leave out."""
-    found = tomllib.loads(file_of(task_id).read_text(encoding="utf-8"))
-    for table in found["mistake"]:
-        table.setdefault("verdict", "right")
-        if "numbers" in table and table["verdict"] != "green":
-            table.setdefault("kind", "prediction")
-    return found.get("right", []), found["mistake"]
-
-
 def read(task_id):
-    """The same, each with its whole `cell`."""
+    """(right answers, mistakes) of a task, each with its whole `cell`."""
     right, wrong = tables(task_id)
     for table in (*right, *wrong):
         table["cell"] = _cell(task_id, table, right)
@@ -69,12 +56,7 @@ def read(task_id):
 def _cell(task_id, table, right):
     if "numbers" in table:
         return "\n".join(f"{name} = {value}" for name, value in (_truths(task_id) | table["numbers"]).items())
-    text = table.get("answer") or right[0].get("answer") or answers.answer_cell(task_id)
-    for old, new in table.get("change", ()):
-        if old not in text:
-            raise ValueError(f"{task_id}, {table['name']!r}: the right answer has no {old!r}")
-        text = text.replace(old, new)
-    return text
+    return answers.cell(task_id, table, right)
 
 
 @functools.cache  # some are worked out by simulation, in seconds
@@ -140,20 +122,12 @@ class Notebook:
             if outcome.status != checking.RIGHT:
                 break
         if said["results"][0] == checking.RIGHT and task.part == "results":
-            named, claims = _called(self.cells[f"{self.task_id}-check"])
+            named, claims = answers.asked_for(self.task_id)
             claims = {claim: self.names[name] for claim, name in claims.items()}
             outcome = checking.check(task, Local(self.names[named], claims=claims), hidden=True)
             kind = outcome.failure.kind if outcome.failure else ""
             said["hidden"] = (outcome.status, kind, feedback.as_text(outcome, advise=False))
         return said
-
-
-def _called(cell):
-    """The names that a cell's check is given: the answer's, and {claim: name} of what is said beside it."""
-    import ast
-
-    (call,) = [node for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Call)]
-    return call.args[1].id, {k.arg: k.value.id for k in call.keywords if k.arg != "hidden"}
 
 
 def _play(task_id, which, start):
@@ -226,7 +200,7 @@ def seen(table, said):
     if status == "right" or part == "hidden":
         return "green"
     noted = (table.get("part", "results"), table.get("kind"))
-    return table["verdict"] if noted == (part, kind) and table.get("says", "") in message else "changed"
+    return table["verdict"] if noted == (part, kind) and all(words in message for words in table["says"]) else "changed"
 
 
 def main():

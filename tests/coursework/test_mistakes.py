@@ -8,6 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import answers
 import mistakes
 
 from coursework import definition
@@ -20,7 +21,7 @@ from coursework.kinds.schedule import ScheduleTask
 pytestmark = pytest.mark.rotates
 LEAST, LEAST_OF_WORDS, LEAST_RIGHT = 8, 4, 7  # mistakes of a task; of one without code; right answers of a chapter
 WITHOUT_CODE = (DataTask, PredictionTask, ScheduleTask)
-TASKS = [task for task in definition.everything() if mistakes.file_of(task.id).exists()]
+TASKS = [task for task in definition.everything() if answers.file_of(task.id).exists()]
 # By day: what is plain Python and fast, in this process; all others by night, each in a process of its own.
 SLOW = ("02-buffers", "02-fails", "03-cut", "04-lanes", "07-fails", "08-fails", "08-network", "08-verdicts")
 CHEAP = [

@@ -24,30 +24,8 @@ three_to_warm_up = edit(
 )
 
 
-def as_given(function, make_data, clock, repeats):
-    """wrong warm-up: The first call compiles"""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        data = make_data()
-        function(data)
-        times.append(clock() - start)
-    return sum(times) / len(times)
-
-
 warm_up_alone = edit(
-    as_given, "wrong setup-timed: before you read the clock", insert("function(make_data())", before="times = []")
-)
-the_mean = edit(
-    MASTER,
-    "wrong mean: One long run pulls it up",
-    replace("return statistics.median(times)", "return sum(times) / len(times)"),
-)
-data_made_once = edit(
-    MASTER,
-    "wrong cached: it lies in the cache",
-    replace("function(make_data())", "data = make_data()\nfunction(data)"),
-    cut("data = make_data()"),
+    "as_given", "wrong setup-timed: before you read the clock", insert("function(make_data())", before="times = []")
 )
 warm_up_with_the_first_data = edit(
     MASTER,
@@ -79,7 +57,6 @@ def first_time_thrown_away(function, make_data, clock, repeats):
     return statistics.median(times[1:])
 
 
-the_best = edit(MASTER, "wrong smallest: a lucky run", replace("return statistics.median(times)", "return min(times)"))
 not_sorted = edit(
     MASTER, "wrong middle: Sort it first", replace("return statistics.median(times)", "return times[repeats // 2]")
 )

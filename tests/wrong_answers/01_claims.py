@@ -47,11 +47,6 @@ def time_of_nothing():
     return but(ratio={"peer": [1, 0], "ours": [2, 1]})
 
 
-def a_tenth():
-    """wrong agrees: 0.1 is not a tenth"""
-    return but(workers={"percent": 10, "wanted": 5})
-
-
 def no_whole_number():
     """wrong agrees: what ceil makes of it"""
     return but(workers={"percent": 7, "wanted": 11})

@@ -17,21 +17,6 @@ def first_is_honest():
     return but(first="honest")
 
 
-def first_times_the_setup():
-    """wrong verdict: first: "setup\""""
-    return but(first="setup")
-
-
-def second_is_honest():
-    """wrong verdict: second: "honest\""""
-    return but(second="honest")
-
-
-def third_compiles():
-    """wrong verdict: No machine of this task shows that"""
-    return but(third="compiles")
-
-
 def fourth_is_honest():
     """wrong verdict: calls 4 and 10 disturbed"""
     return but(fourth="honest")
@@ -65,11 +50,6 @@ def misspelt():
 def a_flag():
     """wrong not-allowed: True or False"""
     return but(third=True)
-
-
-def a_list():
-    """wrong not-allowed: which is a list"""
-    return list(RIGHT.values())
 
 
 def upper_case():

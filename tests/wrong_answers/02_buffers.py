@@ -7,11 +7,6 @@ def but(**verdicts):
     return RIGHT | verdicts
 
 
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
 def a_is_right():
     """wrong verdict: one producer, two consumers, bound 2: it goes wrong here"""
     return but(A="right")
@@ -22,16 +17,6 @@ def a_crashes():
     return but(A="crashes")
 
 
-def b_is_right():
-    """wrong verdict: two producers, two consumers, bound 1: it goes wrong here"""
-    return but(B="right")
-
-
-def notify_is_wrong_everywhere():
-    """wrong verdict: No case of this task shows that"""
-    return but(C="sleeps on")
-
-
 def c_is_overfull():
     """wrong verdict: C: "overfull\""""
     return but(C="overfull")
@@ -40,11 +25,6 @@ def c_is_overfull():
 def d_is_right():
     """wrong verdict: one producer, two consumers, bound 2: it goes wrong here"""
     return but(D="right")
-
-
-def d_loses():
-    """wrong verdict: does it look"""
-    return but(D="loses")
 
 
 def b_and_c_exchanged():

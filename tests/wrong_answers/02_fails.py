@@ -23,19 +23,9 @@ def other_accounts():
     return payments(8, 6, 2, 3)
 
 
-def all_need_two():
-    """wrong agrees: so that none of them has all it needs"""
-    return places(6, 2, 2, 2)
-
-
 def nearly():
     """wrong agrees: How many places can the three jobs hold"""
     return places(6, 3, 3, 2)
-
-
-def a_place_more():
-    """wrong agrees: How many places can the three jobs hold"""
-    return places(7, 3, 3, 3)
 
 
 def too_few_places():
@@ -46,11 +36,6 @@ def too_few_places():
 def a_job_of_seven():
     """wrong not-allowed: a whole number from 1 to 3"""
     return places(6, 7, 1, 1)
-
-
-def there_and_back():
-    """wrong agrees: are the locks"""
-    return payments(0, 1, 1, 0)
 
 
 def other_locks():

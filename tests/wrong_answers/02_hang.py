@@ -16,11 +16,6 @@ def no_harm():
     return "AB"
 
 
-def only_two():
-    """wrong not-reached: Two hang, and the third has ended"""
-    return "ABABAB"
-
-
 def a_waits():
     """wrong impossible: but B waits for blue, which A holds since line"""
     return "ABABAABBB"

@@ -6,19 +6,9 @@ def the_other_way_round():
     return "B" + 8 * "A" + "BBBA" + 8 * "B" + "AAA"
 
 
-def one_after_the_other():
-    """wrong not-reached: Is the reading under the lock"""
-    return 12 * "A" + 12 * "B"
-
-
 def left_open():
     """wrong not-reached: The order of readings and writings"""
     return "ABAB"
-
-
-def as_without_a_lock():
-    """wrong not-reached: The order of readings and writings"""
-    return "ABBBBABAAAAB"
 
 
 def a_thread_that_waits():

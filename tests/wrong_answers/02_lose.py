@@ -3,19 +3,9 @@
 import numpy as np
 
 
-def a_list_with_spaces():
-    """right"""
-    return list("ABBBBABAAAAB")
-
-
 def the_other_way_round():
     """right"""
     return "BAAAA BABBBB A"
-
-
-def one_after_the_other():
-    """wrong not-reached: Which step of B must come between"""
-    return "AAAAAABBBBBB"
 
 
 def one_lost():
@@ -26,11 +16,6 @@ def one_lost():
 def two_lost():
     """wrong not-reached: how many writings of the other thread"""
     return "AABBABABABAB"
-
-
-def in_turns():
-    """wrong not-reached: Can the other one lose some"""
-    return "AB" * 6
 
 
 def a_thread_that_has_ended():

@@ -74,11 +74,6 @@ def part_for_item(submit, function, items, chunk):
     return [y for future in futures for y in future.result()]
 
 
-def no_threads(submit, function, items, chunk):
-    """wrong no-jobs: Nothing was handed over"""
-    return [function(x) for x in items]
-
-
 def swallows(submit, function, items, chunk):
     """wrong error-lost: nobody heard of it"""
 
@@ -93,12 +88,6 @@ def swallows(submit, function, items, chunk):
 
     futures = [submit(work, items[k : k + chunk]) for k in range(0, len(items), chunk)]
     return [y for future in futures for y in future.result()]
-
-
-def one_job_each(submit, function, items, chunk):
-    """over budget over-budget: one `submit` for a whole chunk"""
-    futures = [submit(function, x) for x in items]
-    return [future.result() for future in futures]
 
 
 def lazily(submit, function, items, chunk):
@@ -125,15 +114,6 @@ def lists_in_a_list(submit, function, items, chunk):
 
     futures = [submit(work, items[k : k + chunk]) for k in range(0, len(items), chunk)]
     return [future.result() for future in futures]
-
-
-def emptied(submit, function, items, chunk):
-    """wrong input-changed: take slices of it"""
-    futures = []
-    while items:
-        part = [items.pop(0) for _ in range(min(chunk, len(items)))]
-        futures.append(submit(lambda xs: [function(x) for x in xs], part))
-    return [y for f in futures for y in f.result()]
 
 
 def half_chunks(submit, function, items, chunk):

@@ -43,20 +43,6 @@ class TryFinally:
             return [self.count, self.total]
 
 
-class NoLock:
-    """wrong lost-update: An addition was lost"""
-
-    def __init__(self):
-        self.count, self.total = 0, 0
-
-    def add(self, value):
-        self.total += value
-        self.count += 1
-
-    def read(self):
-        return self.count, self.total
-
-
 class LockForOneNumber:
     """wrong lost-update: under the same lock"""
 
@@ -88,25 +74,6 @@ TwoLocks = edit(
     replace("with self.lock:", "with self.one:", after="def add(self, value):"),
     replace("self.count += 1", "with self.other:\n    self.count += 1"),
     replace("with self.lock:", "with self.one, self.other:", after="def read(self):"),
-)
-ReadsWithoutLock = edit(
-    MASTER,
-    "wrong torn-read: Reading needs the lock as well",
-    replace("with self.lock:\n    return self.count, self.total", "return self.count, self.total"),
-)
-ForgottenRelease = edit(
-    NoLock,
-    "wrong deadlock: `with` opens it in every case",
-    insert("self.lock = threading.Lock()", after="self.count, self.total = 0, 0"),
-    insert("self.lock.acquire()", before="self.total += value"),
-    insert("self.lock.release()", after="self.count += 1"),
-    replace("return self.count, self.total", "with self.lock:\n    return self.count, self.total"),
-)
-CountsWhatItRefuses = edit(
-    MASTER,
-    "wrong half-added: Do first what may fail",
-    insert("self.count += 1", before="self.total += value  # may raise: then nothing has changed"),
-    cut("self.count += 1"),
 )
 LocksItselfOut = edit(
     MASTER,

@@ -48,11 +48,6 @@ OneAfterTheOther = edit(
     cut("self.turn.acquire()"),
     cut("self.turn.release()"),
 )
-WakesOne = edit(
-    MASTER, "wrong deadlock: wakes one waiter", replace("self.changed.notify_all()", "self.changed.notify()")
-)
-WakesNobody = edit(MASTER, "wrong deadlock: whoever gives wakes", cut("self.changed.notify_all()"))
-If = edit(MASTER, "wrong too-many: look again after each wait", replace("while self.free < n:", "if self.free < n:"))
 WaitsForAny = edit(MASTER, "wrong too-many: until all `n` are free", replace("self.free < n", "self.free <= 0"))
 
 
@@ -75,21 +70,8 @@ class LooksTooEarly:
             self.changed.notify_all()
 
 
-class OneAtATime:
-    """wrong deadlock: are kept apart"""
-
-    def __init__(self, count):
-        self.lock = threading.Lock()
-
-    def take(self, n):
-        self.lock.acquire()
-
-    def give(self, n):
-        self.lock.release()
-
-
 Unlimited = edit(
-    OneAtATime,
+    "OneAtATime",
     "wrong too-many: had not found their places",
     replace("lock = threading.Lock()", "count = count"),
     replace("self.lock.acquire()", "pass"),

@@ -92,12 +92,6 @@ none_is_the_end = edit(
 )
 
 
-def in_the_consumer(items, load, bound):
-    """wrong no-thread: own thread called `load`"""
-    for item in items:
-        yield load(item)
-
-
 def error_first(items, load, bound):
     """wrong wrong-result: thrown away"""
     ahead, failed = queue.Queue(maxsize=bound), []

@@ -112,17 +112,6 @@ def semaphores(shards, bound):
             thread.join()
 
 
-def without_threads(shards, bound):
-    """wrong no-thread: so nothing is loaded while it computes"""
-    waiting = deque(shards)
-    while waiting:
-        shard = waiting.popleft()
-        for batch in shard:
-            yield batch
-            waiting.append(shard)
-            break
-
-
 def leaves_them(shards, bound):
     """wrong deadlock: nobody takes any more"""
     stop = threading.Event()

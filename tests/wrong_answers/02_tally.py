@@ -48,20 +48,6 @@ class TakesAndOpens:
         self.mine, self.n = 0, 0
 
 
-class EachTime:
-    """over budget over-budget: May an addition wait"""
-
-    def __init__(self, total, lock, slack):
-        self.total, self.lock = total, lock
-
-    def add(self, value):
-        with self.lock:
-            self.total[0] += value
-
-    def close(self):
-        pass
-
-
 class EverySecond:
     """over budget over-budget: May an addition wait"""
 
@@ -80,24 +66,24 @@ class EverySecond:
 
 
 WithoutTheLock = edit(
-    EachTime,
+    "EachTime",
     "wrong missing: belong under the lock that you were given",
     replace("self.total, self.lock = total, lock", "self.total = total"),
     replace("with self.lock:\n    self.total[0] += value", "self.total[0] += value"),
 )
 ReadsOutside = edit(
-    EachTime,
+    "EachTime",
     "wrong missing: belong under the lock that you were given",
     insert("seen = self.total[0]", before="with self.lock:"),
     replace("self.total[0] += value", "self.total[0] = seen + value"),
 )
 LockOfItsOwn = edit(
-    EachTime,
+    "EachTime",
     "wrong missing: belong under the lock that you were given",
     replace("self.total, self.lock = total, lock", "self.total, self.lock = total, threading.Lock()"),
 )
 OnlyAtTheEnd = edit(
-    EachTime,
+    "EachTime",
     "wrong late: How many additions may wait",
     replace("lock = total, lock", "lock, self.mine = total, lock, 0"),
     replace("with self.lock:\n    self.total[0] += value", "self.mine += value"),
@@ -129,19 +115,19 @@ class CloseForgotten:
 
 
 NeverEmptied = edit(
-    EachTime,
+    "EachTime",
     "wrong twice: set to nothing",
     replace("self.total, self.lock = total, lock", "self.total, self.lock, self.mine = total, lock, 0"),
     insert("self.mine += value", before="with self.lock:"),
     replace("self.total[0] += value", "self.total[0] += self.mine"),
 )
 CountsInstead = edit(
-    EachTime,
+    "EachTime",
     "wrong wrong-result: Add the values, not their number",
     replace("self.total[0] += value", "self.total[0] += 1"),
 )
 StaysLocked = edit(
-    EachTime,
+    "EachTime",
     "wrong deadlock: cannot be taken twice",
     replace("with self.lock:\n    self.total[0] += value", "self.lock.acquire()\nself.total[0] += value"),
 )
@@ -153,5 +139,5 @@ LocksTwice = edit(
     replace("    self.total[0] += sum(self.kept)\nself.kept = []", "    self.total[0] += self.mine\nself.mine = 0"),
 )
 Endless = edit(
-    EachTime, "wrong endless: loop", replace("with self.lock:\n    self.total[0] += value", "while True:\n    pass")
+    "EachTime", "wrong endless: loop", replace("with self.lock:\n    self.total[0] += value", "while True:\n    pass")
 )

@@ -37,11 +37,6 @@ def from_the_back(costs, threads):
     return [0] * (threads + 1 - len(found)) + found
 
 
-def same_numbers_of_iterations(costs, threads):
-    """wrong busier: where the rows are long, take fewer"""
-    return [t * len(costs) // threads for t in range(threads + 1)]
-
-
 def shares_rounded_down(costs, threads):
     """wrong busier: how many parts are needed"""
     found, done, total = [0], 0, sum(costs)

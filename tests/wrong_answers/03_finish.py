@@ -58,11 +58,6 @@ def ideal(costs, threads, chunk):
     return -(-sum(costs) // threads)
 
 
-def a_float(costs, threads, chunk):
-    """wrong type: the last thread ends"""
-    return sum(costs) / threads
-
-
 def sorts_what_it_got(costs, threads, chunk):
     """wrong input-changed: Work on a copy"""
     costs.sort()

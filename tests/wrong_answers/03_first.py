@@ -30,23 +30,6 @@ def on_one_thread(x, y, out):
         out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
 
 
-range_for_prange = edit(MASTER, "wrong not-parallel: Which word", replace("prange", "range"))
-
-
-@njit(parallel=True)
-def no_root(x, y, out):
-    """wrong suspect: the root is missing"""
-    for i in prange(x.size):
-        out[i] = x[i] * x[i] + y[i] * y[i]
-
-
-@njit(parallel=True)
-def city_blocks(x, y, out):
-    """wrong suspect: Add the squares"""
-    for i in prange(x.size):
-        out[i] = abs(x[i]) + abs(y[i])
-
-
 @njit(parallel=True)
 def subtracted(x, y, out):
     """wrong suspect: not subtracted"""
@@ -54,7 +37,6 @@ def subtracted(x, y, out):
         out[i] = math.sqrt(abs(x[i] * x[i] - y[i] * y[i]))
 
 
-one_short = edit(MASTER, "wrong some-unwritten: From where to where", replace("size", "size - 1"))
 eight_points = edit(MASTER, "wrong raised-IndexError: How many points are there", replace("x.size", "8"))
 one_place = edit(MASTER, "wrong race: Which element belongs to round i", replace("out[i]", "out[0]"))
 

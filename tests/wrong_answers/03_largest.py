@@ -49,15 +49,6 @@ def busy_for_nothing(x, where):
 
 
 @njit(parallel=True)
-def in_the_result(x, where):
-    """wrong race: only to its own element"""
-    where[0] = 0
-    for i in prange(x.size):
-        if x[i] > x[where[0]]:
-            where[0] = i
-
-
-@njit(parallel=True)
 def second_loop_races(x, where):
     """wrong race: compare these few candidates after the loop"""
     largest = x[0]
@@ -117,34 +108,6 @@ def absolute(x, where):
 
 
 smallest = edit(absolute, "wrong suspect: the smallest element", replace("argmax(np.abs(x))", "argmin(x)"))
-
-
-@njit(parallel=True)
-def rest_forgotten(x, where):
-    """wrong wrong-value: the parts must cover all of x"""
-    threads = min(get_num_threads(), x.size)
-    part = x.size // threads
-    candidates = np.zeros(threads, np.int64)
-    for t in prange(threads):
-        place = t * part
-        for i in range(t * part, (t + 1) * part):
-            if x[i] > x[place]:
-                place = i
-        candidates[t] = place
-    place = candidates[0]
-    for t in range(1, threads):
-        if x[candidates[t]] > x[place]:
-            place = candidates[t]
-    where[0] = place
-
-
-@njit(parallel=True)
-def parallel_for_show(x, where):
-    """wrong not-parallel: stand outside the loop"""
-    seen = np.zeros(get_num_threads())
-    for t in prange(get_num_threads()):
-        seen[t] = x[0]
-    where[0] = np.argmax(x)
 
 
 @njit(parallel=True)

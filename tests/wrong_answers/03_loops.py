@@ -12,29 +12,14 @@ def in_another_order():
     return dict(reversed(RIGHT.items()))
 
 
-def a_is_right():
-    """wrong verdict: element top[0]"""
-    return but(A="right")
-
-
 def a_is_carried():
     """wrong verdict: iteration 0"""
     return but(A="carried")
 
 
-def b_races():
-    """wrong verdict: No launch of this task shows that"""
-    return but(B="race")
-
-
 def b_is_carried():
     """wrong verdict: B: "carried\""""
     return but(B="carried")
-
-
-def c_is_right():
-    """wrong verdict: look at element"""
-    return but(C="right")
 
 
 def d_is_right():
@@ -50,11 +35,6 @@ def e_is_right():
 def e_races():
     """wrong verdict: what may another iteration do"""
     return but(E="race")
-
-
-def all_right():
-    """wrong verdict: 10 x 6"""
-    return dict.fromkeys("ABCDE", "right")
 
 
 def misspelt():

@@ -46,17 +46,12 @@ centre_for_each_row = edit(
     two_flops, "wrong moved: once for all rows", claims={"moved": 4 * (1024 * 32 + 1024 * 32 + 1024)}
 )
 elements_for_bytes = edit(two_flops, "wrong moved: A float32 has 4 bytes", claims={"moved": MOVED // 4})
-upside_down = edit(two_flops, "wrong intensity: Flops per byte are asked for", claims={"intensity": MOVED / FLOPS})
-the_other_roof = edit(two_flops, "wrong roof: Which side is your intensity on", claims={"roof": "memory"})
 no_roof = edit(two_flops, 'wrong not-a-roof: "memory" or "arithmetic"', claims={"roof": "both"})
 on_one_thread = edit(
     two_flops,
     "wrong not-parallel: @njit without parallel=True",
     replace("(parallel=True)", ""),
     replace("prange", "range"),
-)
-rooted = edit(
-    two_flops, "wrong suspect: Its square is asked for", replace("out[i] = total", "out[i] = math.sqrt(total)")
 )
 no_centre = edit(
     MASTER,

@@ -23,11 +23,6 @@ def without_remainder():
     return but(first={"n": 1000, "parts": 8})
 
 
-def rounded_up():
-    """wrong agrees: where does x"""
-    return but(first={"n": 11, "parts": 4})
-
-
 def only_a_zero_is_lost():
     """wrong agrees: n = 6 in 5 parts"""
     return but(first={"n": 6, "parts": 5})

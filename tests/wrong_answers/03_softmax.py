@@ -121,21 +121,6 @@ def an_array_for_each_row(x, out):
 
 
 @njit(parallel=True)
-def largest_begins_at_0(x, out):
-    """wrong not-finite: it may be below 0"""
-    for i in prange(x.shape[0]):
-        largest = np.float32(0)
-        for j in range(x.shape[1]):
-            largest = max(largest, x[i, j])
-        total = np.float32(0)
-        for j in range(x.shape[1]):
-            out[i, j] = math.exp(x[i, j] - largest)
-            total += out[i, j]
-        for j in range(x.shape[1]):
-            out[i, j] /= total
-
-
-@njit(parallel=True)
 def parallel_at_the_end(x, out):
     """wrong not-parallel: stand outside the loop"""
     for i in range(x.shape[0]):

@@ -21,14 +21,6 @@ def flat_tables(truth, guess, weight, out):
 
 
 @njit(parallel=True)
-def the_colleague(truth, guess, weight, out):
-    """wrong race: Give each thread a table of its own"""
-    out[:] = 0
-    for i in prange(truth.size):
-        out[truth[i], guess[i]] += weight[i]
-
-
-@njit(parallel=True)
 def classes_shared_out(truth, guess, weight, out):
     """over budget over-budget: write into one cache line"""
     for k in prange(out.shape[0]):

@@ -31,11 +31,6 @@ def one_row_too_many():
     return "ABABB"
 
 
-def in_turns():
-    """wrong not-reached: who reads it next"""
-    return "AB" * 8
-
-
 def set_back_once():
     """wrong not-reached: can wait with it again"""
     return "BAAAAAAB"
@@ -64,11 +59,6 @@ def numbers_of_threads():
 def small_letters():
     """wrong unknown-thread: step 3 is 'x'"""
     return "aaxb"
-
-
-def a_third_thread():
-    """wrong unknown-thread: step 3 is 'C'"""
-    return "ABC"
 
 
 def endless():

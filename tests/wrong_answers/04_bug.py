@@ -15,15 +15,6 @@ def line_by_line(x, out):
 
 
 @njit(parallel=True)
-def as_given(x, out):
-    """wrong some-unwritten: A division that rounds down"""
-    part = x.size // 4
-    for t in prange(4):
-        for i in range(t * part, (t + 1) * part):
-            out[i] = x[i] * x[i]
-
-
-@njit(parallel=True)
 def rounded_up_only(x, out):
     """over budget over-budget: a part ends in the middle of a line"""
     part = (x.size + 3) // 4
@@ -32,26 +23,11 @@ def rounded_up_only(x, out):
             out[i] = x[i] * x[i]
 
 
-@njit(parallel=True)
-def all_elements_shared_out_by_numba(x, out):
-    """over budget over-budget: multiple of 16"""
-    for i in prange(x.size):
-        out[i] = x[i] * x[i]
-
-
-@njit(parallel=True)
-def in_turns(x, out):
-    """over budget over-budget: two threads write to that line"""
-    for t in prange(4):
-        for i in range(t, x.size, 4):
-            out[i] = x[i] * x[i]
-
-
 over_the_end = edit(
-    as_given, "wrong raised-IndexError: End it at min", replace("x.size // 4", "(x.size + 63) // 64 * 16")
+    "as_given", "wrong raised-IndexError: End it at min", replace("x.size // 4", "(x.size + 63) // 64 * 16")
 )
 lines_rounded_down = edit(
-    as_given, "wrong some-unwritten: A division that rounds down", replace("x.size // 4", "x.size // 64 * 16")
+    "as_given", "wrong some-unwritten: A division that rounds down", replace("x.size // 4", "x.size // 64 * 16")
 )
 
 

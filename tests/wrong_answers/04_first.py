@@ -1,6 +1,6 @@
 """Answers to 04-first."""
 
-from answers import MASTER, edit, replace
+from answers import edit, replace
 
 
 def elements_for_lines(row, column, columns):
@@ -14,32 +14,15 @@ def elements_for_bytes(row, column, columns):
     return row * columns + column, 0
 
 
-def no_bytes(row, column, columns):
-    """wrong no-bytes: which byte does it begin at"""
-    line = (row * columns + column) // 64
-    return line, line % 64
-
-
-by_divmod = edit(no_bytes, "right", replace("/ 64", "/ 16"), replace("line, line % 64", "[line, divmod(line, 64)[1]]"))
-double_precision = edit(MASTER, "wrong doubles: A float32 has 4 bytes", replace("line = 4", "line = 8"))
-
-
-def exchanged(row, column, columns):
-    """wrong exchanged: whole rows come before"""
-    line = 4 * (column * columns + row) // 64
-    return line, line % 64
-
-
-divided_set = edit(MASTER, "wrong set: The line is right", replace("line % 64", "line // 64"))
+by_divmod = edit(
+    "no_bytes", "right", replace("/ 64", "/ 16"), replace("line, line % 64", "[line, divmod(line, 64)[1]]")
+)
 
 
 def row_forgotten(row, column, columns):
     """wrong other: How many elements come before it"""
     line = 4 * (row + column) // 64
     return line, line % 64
-
-
-true_division = edit(MASTER, "wrong type: divides without a rest", replace("// 64", "/ 64"))
 
 
 def only_the_line(row, column, columns):

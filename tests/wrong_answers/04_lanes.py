@@ -27,29 +27,9 @@ def b_has_vectors():
     return but(B="vectors")
 
 
-def b_never():
-    """wrong verdict: B: "never\""""
-    return but(B="never")
-
-
-def the_if_is_in_the_way():
-    """wrong verdict: No launch of this task shows that"""
-    return but(C="never")
-
-
 def c_raises():
     """wrong verdict: C: "error\""""
     return but(C="error")
-
-
-def d_has_vectors():
-    """wrong verdict: D: "vectors\""""
-    return but(D="vectors")
-
-
-def e_is_a_sum():
-    """wrong verdict: E: "order\""""
-    return but(E="order")
 
 
 def all_have():

@@ -27,16 +27,6 @@ def columns_of_tiles(n, m):
     return [[i, j] for left in range(0, m, 16) for i in range(n) for j in range(left, min(m, left + 16))]
 
 
-def row_by_row(n, m):
-    """wrong fetches: always walked down its columns"""
-    return [(i, j) for i in range(n) for j in range(m)]
-
-
-def column_by_column(n, m):
-    """wrong fetches: lines of"""
-    return [(i, j) for j in range(m) for i in range(n)]
-
-
 def tiles_too_small(n, m):
     """wrong fetches: less than 16 rows"""
     return list(tiles(n, m, 4))

@@ -16,11 +16,6 @@ def with_numpy(rows, columns):
     return length
 
 
-def no_padding(rows, columns):
-    """wrong crowded: This length needs padding"""
-    return columns
-
-
 def always_a_line_more(rows, columns):
     """wrong too-long: wastes memory"""
     return columns + 16

@@ -45,7 +45,6 @@ line_read_before = edit(MASTER, "wrong moved: before it is written", claims={"mo
 as_float64 = edit(MASTER, "wrong moved: A float32 has 4 bytes", claims={"moved": 8 * 4096})
 bytes_per_flop = edit(MASTER, "wrong intensity: bytes for each flop", claims={"intensity": 0.334})
 without_the_output = edit(MASTER, "wrong intensity: Divide the flops by the bytes", claims={"intensity": 6.0})
-the_other_roof = edit(MASTER, "wrong roof: Where does your intensity lie", claims={"roof": "arithmetic"})
 no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth" * 10000})
 roof_is_a_number = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": 1})
 not_a_number = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": float("nan")})
@@ -81,13 +80,6 @@ def power_operator(x, c, out):
         for k in range(1, c.size):
             total += c[k] * x[i] ** k
         out[i] = total
-
-
-backwards = edit(
-    power_operator,
-    "wrong suspect: c[0] is the constant",
-    replace("total += c[k] * x[i] ** k", "total = total * x[i] + c[k]"),
-)
 
 
 @njit

@@ -31,27 +31,9 @@ def two_rows_at_once(x, w, out):
             out[j] += w[rows - 1] * x[rows - 1, j]
 
 
-@njit
-def sum_by_sum(x, w, out):
-    """over budget over-budget: let the inner loop go from one element of out to the next"""
-    for j in range(x.shape[1]):
-        total = np.float32(0)
-        for i in range(x.shape[0]):
-            total += w[i] * x[i, j]
-        out[j] = total
-
-
 any_order_but_down_the_columns = edit(
-    sum_by_sum, "over budget over-budget: ; the budget is", replace("@njit", "@njit(fastmath=True)")
+    "sum_by_sum", "over budget over-budget: ; the budget is", replace("@njit", "@njit(fastmath=True)")
 )
-
-
-@njit
-def an_array_for_each_row(x, w, out):
-    """over budget over-budget: an array is made on the way"""
-    out[:] = 0
-    for i in range(x.shape[0]):
-        out += w[i] * x[i]
 
 
 @njit
@@ -62,7 +44,6 @@ def replaced(x, w, out):
             out[j] = w[i] * x[i, j]
 
 
-never_set_to_zero = edit(replaced, "wrong adds-to-old: Begin each sum with 0", replace("[j] = w", "[j] += w"))
 weights_missing = edit(
     MASTER, "wrong suspect: the weights are missing", cut("factor = w[i]"), replace("factor * x[i, j]", "x[i, j]")
 )

@@ -2,8 +2,6 @@
 
 import math
 
-from answers import edit, replace
-
 
 def by_seconds(intensity, cpu, gpu, link, calls):
     """right"""
@@ -29,15 +27,6 @@ def infinity_for_never(intensity, cpu, gpu, link, calls):
     """wrong never: Then return None"""
     gained = intensity / cpu - intensity / gpu - 1 / link
     return calls / gained if gained > 0 else math.inf
-
-
-def no_work_on_the_gpu(intensity, cpu, gpu, link, calls):
-    """wrong size: The GPU's own work is missing"""
-    gained = intensity / cpu - 1 / link
-    return calls / gained if gained > 0 else None
-
-
-no_copies = edit(no_work_on_the_gpu, "wrong size: The copies are missing", replace("1 / link", "intensity / gpu"))
 
 
 def a_byte_is_an_operation(intensity, cpu, gpu, link, calls):

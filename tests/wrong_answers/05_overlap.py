@@ -11,26 +11,6 @@ def a_list():
     return list("BABACBACC")
 
 
-def one_after_the_other():
-    """wrong not-reached: What could the copy engine do"""
-    return "AAABBBCCC"
-
-
-def in_turns():
-    """wrong not-reached: Whose kernel is the longest"""
-    return "ABC" * 3
-
-
-def in_turns_from_the_end():
-    """wrong not-reached: Which engine waits at the beginning"""
-    return "CBA" * 3
-
-
-def the_short_loads_first():
-    """wrong not-reached: One millisecond is left"""
-    return "BCA" * 3
-
-
 def not_all_issued():
     """wrong not-reached: Look for gaps in the two lines"""
     return "AB"

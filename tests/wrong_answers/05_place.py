@@ -65,11 +65,6 @@ def from_one(i, depth, rows, columns):
     return i // (rows * columns) + 1, i // columns % rows + 1, i % columns + 1
 
 
-def numpy_without_a_guard(i, depth, rows, columns):
-    """wrong raised-ValueError: Ask first whether there is such an element"""
-    return np.unravel_index(i, (depth, rows, columns))
-
-
 def nothing(i, depth, rows, columns):
     """wrong type: this element is there"""
 

@@ -28,31 +28,11 @@ def each_thread_owns_an_element_of_x(x, k, out):
 
 
 @cuda.jit
-def no_guard(x, k, out):
-    """wrong out-of-bounds: Which condition lets through exactly the indices of out"""
-    i = cuda.grid(1)
-    out[i] = x[i - k] if i >= k else 0
-
-
-one_thread_too_many = edit(
-    MASTER, "wrong out-of-bounds: a thread beyond the end", replace("if i < out.size:", "if i <= out.size:")
-)
-pythons_negative_index = edit(
-    MASTER, "wrong negative-index: Python would count from the end", replace("x[i - k] if i >= k else 0", "x[i - k]")
-)
-
-
-@cuda.jit
 def no_zeros(x, k, out):
     """wrong head: The first k places were never written"""
     i = cuda.grid(1)
     if i < out.size and i >= k:
         out[i] = x[i - k]
-
-
-the_other_way = edit(
-    MASTER, "wrong suspect: It moved the other way", replace("x[i - k] if i >= k", "x[i + k] if i + k < x.size")
-)
 
 
 @cuda.jit
@@ -61,20 +41,6 @@ def round_the_end(x, k, out):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = x[(i - k) % x.size]
-
-
-more_than_k = edit(MASTER, "wrong suspect: for more than k, or for k and more", replace("if i >= k", "if i > k"))
-in_its_own_block = edit(
-    MASTER, "wrong one-block: multiplies that by something", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x")
-)
-
-
-@cuda.jit
-def blocks_of_the_grid(x, k, out):
-    """wrong two-writers: by how much should it grow from block to block"""
-    i = cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x
-    if i < out.size:
-        out[i] = x[i - k] if i >= k else 0
 
 
 @cuda.jit

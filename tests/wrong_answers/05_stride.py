@@ -59,9 +59,6 @@ def pieces(x, partial):
 all_of_it = edit(
     MASTER, "wrong suspect: its share is asked for", replace("cuda.grid(1), x.size, cuda.gridsize(1)", "x.size")
 )
-step_of_a_block = edit(
-    MASTER, "wrong suspect: The step is 64, whatever the grid", replace("cuda.gridsize(1)", "cuda.blockDim.x")
-)
 
 
 @cuda.jit
@@ -93,10 +90,6 @@ def whole_rounds(x, partial):
 two_dimensions = edit(
     MASTER, "wrong raised-TypeError: are single numbers", replace("cuda.gridsize(1)", "cuda.gridsize(2)")
 )
-step_of_blocks = edit(
-    MASTER, "wrong suspect: cuda.gridDim.x counts blocks", replace("cuda.gridsize(1)", "cuda.gridDim.x")
-)
-as_far_as_partial = edit(MASTER, "wrong suspect: to the end of x, not of partial", replace("x.size", "partial.size"))
 
 
 @cuda.jit

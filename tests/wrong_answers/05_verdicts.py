@@ -7,16 +7,6 @@ def but(**verdicts):
     return RIGHT | verdicts
 
 
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def a_is_right():
-    """wrong verdict: A: "right\""""
-    return but(A="right")
-
-
 def a_goes_outside():
     """wrong verdict: n = 200 in 4 blocks of 64: look at element [192]"""
     return but(A="outside")
@@ -27,29 +17,9 @@ def the_odd_one_has_two_writers():
     return but(B="two writers")
 
 
-def the_odd_one_has_wrong_numbers():
-    """wrong verdict: No launch of this task shows that"""
-    return but(B="wrong numbers")
-
-
-def c_has_a_guard():
-    """wrong verdict: in thread 8 of block 3"""
-    return but(C="right")
-
-
-def d_is_held_inside():
-    """wrong verdict: n = 200 in 4 blocks of 64: look at `out[i]`"""
-    return but(D="right")
-
-
 def d_has_wrong_numbers():
     """wrong verdict: look at `out[i]`"""
     return but(D="wrong numbers")
-
-
-def all_right():
-    """wrong verdict: of 64"""
-    return dict.fromkeys("ABCD", "right")
 
 
 def misspelt():

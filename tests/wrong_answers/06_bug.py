@@ -50,24 +50,8 @@ def rounded_up_to_128(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def as_it_was(x, out):
-    """wrong race: Where must all threads have come"""
-    s = cuda.shared.array(128, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    s[t] = x[i] * x[i] if i < x.size else 0
-    cuda.syncthreads()
-    left = cuda.blockDim.x
-    while left > 1:
-        left //= 2
-        if t < left:
-            s[t] += s[t + left]
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
 only_the_barrier = edit(
-    as_it_was,
+    "as_it_was",
     "wrong wrong-value: is one left out",
     cut("cuda.syncthreads()"),
     insert("cuda.syncthreads()", before="left //= 2"),
@@ -93,17 +77,14 @@ def barrier_for_those_who_work(x, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-only_rounded_up = edit(
-    MASTER, "wrong race: no barrier lies between the two", cut("cuda.syncthreads()", after="left = half")
-)
 no_partner_asked_for = edit(
-    as_it_was,
+    "as_it_was",
     "wrong wrong-value: a partner that is not there any more",
     cut("cuda.syncthreads()"),
     replace("left //= 2", "cuda.syncthreads()\nleft = (left + 1) // 2"),
 )
 barrier_behind_the_loop = edit(
-    as_it_was, "wrong race: before the next round begins", insert("cuda.syncthreads()", before="if t == 0:")
+    "as_it_was", "wrong race: before the next round begins", insert("cuda.syncthreads()", before="if t == 0:")
 )
 
 

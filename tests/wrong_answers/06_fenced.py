@@ -21,29 +21,9 @@ def the_reader_first():
     return "RRRRRRWWWWWW"
 
 
-def in_turns():
-    """wrong not-reached: What may happen between these two loads"""
-    return "RW" * 6
-
-
-def message_by_message():
-    """wrong not-reached: What may happen between these two loads"""
-    return "WWRR" * 3
-
-
-def all_of_it_between():
-    """wrong not-reached: How many steps of W are enough"""
-    return "RWWWWWWRRRRR"
-
-
 def twice():
     """wrong not-reached: both between R's two loads"""
     return "RWWRRWWWWR"
-
-
-def as_without_a_fence():
-    """wrong unknown-thread: Write W or R"""
-    return "FRRFRRFRR"
 
 
 def a_step_too_many():

@@ -6,11 +6,6 @@ def small_letters_and_spaces():
     return "frr frr frr"
 
 
-def with_the_numbers_behind():
-    """right"""
-    return list("FRRFRRFRRNNN")
-
-
 def numbers_late_each_time():
     """right"""
     return "FRRNFRRNFRRN"
@@ -19,16 +14,6 @@ def numbers_late_each_time():
 def nothing_interrupted():
     """wrong not-reached: Which of the two stores has to be late"""
     return "NNNFFFRRRRRR"
-
-
-def in_turns():
-    """wrong not-reached: Which of the two stores has to be late"""
-    return "NFRRNFRRNFRR"
-
-
-def all_flags_first():
-    """wrong not-reached: How large should it be at the first look"""
-    return "FFFRRRR"
 
 
 def one_flag_alone():

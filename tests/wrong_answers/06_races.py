@@ -21,16 +21,6 @@ def in_another_order():
     return dict(reversed(RIGHT.items()))
 
 
-def the_barrier_of_a_is_fine():
-    """wrong verdict: A: "right\""""
-    return but(A="right")
-
-
-def b_has_a_barrier():
-    """wrong verdict: in thread 63 of block 0 and thread 0 of block 0"""
-    return but(B="right")
-
-
 def c_is_a_race():
     """wrong verdict: n = 256 in 5 blocks of 64: look at `tile[t + 1]`"""
     return but(C="race")
@@ -46,16 +36,6 @@ def e_never_fills_place_64():
     return but(E="unset")
 
 
-def e_reads_outside():
-    """wrong verdict: No launch of this task shows that"""
-    return but(E="outside")
-
-
-def f_is_right_as_its_numbers_are():
-    """wrong verdict: look at `out[i]`"""
-    return but(F="right")
-
-
 def g_is_only_slow():
     """wrong verdict: element [63], which belongs to thread 63"""
     return but(G="right")
@@ -64,11 +44,6 @@ def g_is_only_slow():
 def g_reads_what_is_not_there():
     """wrong verdict: element [63], which belongs to thread 63"""
     return but(G="unset")
-
-
-def threads_that_have_ended_do_not_count():
-    """wrong verdict: n = 200 in 4 blocks of 64"""
-    return but(H="right")
 
 
 def all_races():

@@ -91,9 +91,6 @@ def loaded_through_twice(points, out):
             out[c, i] = tile[3 * t + c]
 
 
-no_barrier = edit(MASTER, "wrong race: before any of them reads", cut("cuda.syncthreads()"))
-
-
 @cuda.jit
 def barrier_under_the_guard(points, out):
     """wrong barrier-after-exit: is the barrier in an `if` that they skip"""

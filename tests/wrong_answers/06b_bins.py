@@ -15,13 +15,6 @@ def counted_in_global_memory(labels, counts):
         cuda.atomic.add(counts, labels[i], 1)
 
 
-as_it_was = edit(
-    MASTER,
-    "wrong race: what happens if both load before either stores?",
-    replace("cuda.atomic.add(block_counts, labels[i], 1)", "block_counts[labels[i]] += 1"),
-)
-
-
 @cuda.jit
 def a_barrier_in_each_round(labels, counts):
     """wrong race: what happens if both load before either stores?"""
@@ -48,20 +41,8 @@ atomic_without_barriers = edit(
 )
 
 
-@cuda.jit
-def not_set_to_zero(labels, counts):
-    """wrong uninitialised-shared: Which thread should have stored this place"""
-    block_counts = cuda.shared.array(10, np.int32)
-    t = cuda.threadIdx.x
-    for i in range(cuda.grid(1), labels.size, cuda.gridsize(1)):
-        cuda.atomic.add(block_counts, labels[i], 1)
-    cuda.syncthreads()
-    if t < 10:
-        cuda.atomic.add(counts, t, block_counts[t])
-
-
 a_row_for_each_thread = edit(
-    not_set_to_zero,
+    "not_set_to_zero",
     "right",
     replace("10, np", "(32, 10), np"),
     insert("for k in range(10):\n    block_counts[t, k] = 0", after="t = cuda.threadIdx.x"),
@@ -70,16 +51,6 @@ a_row_for_each_thread = edit(
         "cuda.atomic.add(counts, t, block_counts[t])",
         "for row in range(32):\n    cuda.atomic.add(counts, t, block_counts[row, t])",
     ),
-)
-set_to_zero_by_one_thread_too_few = edit(
-    MASTER,
-    "wrong uninitialised-shared: Which thread should have stored this place",
-    replace("if t < 10:", "if t < 9:", after="t = cuda.threadIdx.x"),
-)
-stored_not_added = edit(
-    MASTER,
-    "wrong race: what happens if both load before either stores?",
-    replace("cuda.atomic.add(counts, t, block_counts[t])", "counts[t] += block_counts[t]"),
 )
 
 

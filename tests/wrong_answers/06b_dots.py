@@ -53,40 +53,12 @@ def as_it_was(a, b, out):
         out[cuda.blockIdx.x] = s[0]
 
 
-@cuda.jit
-def returns_early(a, b, out):
-    """wrong barrier-after-exit: Which threads go another way"""
-    s = cuda.shared.array(64, np.float32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
-    if i >= a.size:
-        return
-    s[t] = a[i] * b[i]
-    d = 32
-    while d > 0:
-        cuda.syncthreads()
-        if t < d:
-            s[t] += s[t + d]
-        d //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
 barrier_for_those_who_add = edit(
     MASTER,
     "wrong barrier-after-exit: Which threads go another way",
     insert("cuda.syncthreads()", after="s[t] = a[i] * b[i] if i < a.size else 0"),
     cut("cuda.syncthreads()"),
     insert("cuda.syncthreads()", after="s[t] += s[t + d]"),
-)
-nothing_from_the_others = edit(
-    MASTER,
-    "wrong uninitialised-shared: what do the others bring along?",
-    replace("s[t] = a[i] * b[i] if i < a.size else 0", "if i < a.size:\n    s[t] = a[i] * b[i]"),
-)
-no_guard = edit(
-    MASTER,
-    "wrong out-of-bounds: a thread without an element loads all the same",
-    replace("s[t] = a[i] * b[i] if i < a.size else 0", "s[t] = a[i] * b[i]"),
 )
 no_barrier = edit(MASTER, "wrong race: Where do the threads of a block have to meet", cut("cuda.syncthreads()"))
 

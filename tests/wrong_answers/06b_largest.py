@@ -8,9 +8,6 @@ from dlkernels import cuda
 CLAIMS = {"fault": "right"}
 
 
-as_it_was = edit(MASTER, "right")
-
-
 @cuda.jit
 def more_barriers(x, lengths, out):
     """right"""
@@ -82,14 +79,6 @@ the_whole_row = edit(
     replace("lengths[row]", "x.shape[1]"),
     replace("[row, t] if t < n else 0", "[row, min(t, n - 1)]"),
     replace("[0]", "[0] if lengths[row] > 0 else 0"),
-)
-no_loop = edit(
-    MASTER,
-    "wrong suspect: Only the first 64 numbers of each row took part",
-    cut("""
-    for j in range(t + 64, n, 64):
-        best[t] = max(best[t], x[row, j])
-    """),
 )
 nobody_leaves = edit(
     MASTER,

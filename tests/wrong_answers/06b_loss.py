@@ -29,17 +29,6 @@ def a_stretch_for_each_thread(y, target, out):
         cuda.atomic.add(out, 0, error * error)
 
 
-as_it_was = edit(
-    MASTER, "wrong wrong-value: Is any of them taken twice, or by nobody?", replace("gridsize(1)", "blockDim.x")
-)
-by_the_number_of_blocks = edit(
-    MASTER, "wrong wrong-value: Is any of them taken twice, or by nobody?", replace("gridsize(1)", "gridDim.x")
-)
-all_blocks_begin_at_zero = edit(
-    MASTER, "wrong wrong-value: which thread 0 of block 1", replace("cuda.grid(1)", "cuda.threadIdx.x")
-)
-
-
 @cuda.jit
 def one_round(y, target, out):
     """wrong suspect: the first 32 elements: each thread took one"""
@@ -64,11 +53,6 @@ the_last_one_wins = edit(
     "wrong race: How did the kernel that was handed out do that?",
     replace("cuda.atomic.add(out, 0, total)", "out[0] = total"),
 )
-added_plainly = edit(
-    MASTER,
-    "wrong race: How did the kernel that was handed out do that?",
-    replace("cuda.atomic.add(out, 0, total)", "out[0] += total"),
-)
 
 
 @cuda.jit
@@ -78,6 +62,3 @@ def no_squares(y, target, out):
     for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
         total += y[i] - target[i]
     cuda.atomic.add(out, 0, total)
-
-
-called_a_race = edit(MASTER, "wrong verdict: exact: n = 256 in 4 blocks of 32: element [0]", claims={"fault": "race"})

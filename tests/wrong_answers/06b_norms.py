@@ -69,7 +69,6 @@ the_mask_of_those_who_are_there = edit(
     insert("mask = cuda.activemask()", before="total = x[i] * x[i]"),
     replace("0xFFFFFFFF", "mask"),
 )
-half_a_mask = edit(MASTER, "wrong lane-not-in-mask: Which ones do come", replace("0xFFFFFFFF", "0xFFFF"))
 
 
 @cuda.jit
@@ -83,15 +82,11 @@ def nothing_to_load(x, out):
         out[i // 32] = math.sqrt(total)
 
 
-nowhere_to_store = edit(
-    MASTER, "wrong out-of-bounds: loads or stores all the same", replace("i < x.size and cuda.laneid", "cuda.laneid")
-)
 all_lanes_store = edit(
     MASTER,
     "wrong race: what would have to lie between the two?",
     replace("if i < x.size and cuda.laneid == 0:", "if i < x.size:"),
 )
-no_root = edit(MASTER, "wrong suspect: The roots of the sums are asked for", replace("math.sqrt(total)", "total"))
 
 
 @cuda.jit

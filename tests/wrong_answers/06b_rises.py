@@ -34,29 +34,6 @@ def a_tile_with_a_halo(x, out):
         out[i] = tile[t + 1] - tile[t]
 
 
-@cuda.jit
-def with_a_fence(x, out):
-    """wrong race: Are the two in one block?"""
-    i = cuda.grid(1)
-    if i < x.size:
-        out[i] = max(x[i], np.float32(0))
-    cuda.threadfence()
-    cuda.syncthreads()
-    right = np.float32(0)
-    if i + 1 < x.size:
-        right = out[i + 1]
-    cuda.threadfence()
-    cuda.syncthreads()
-    if i < x.size:
-        out[i] = right - out[i]
-
-
-as_it_was = edit(
-    with_a_fence,
-    "wrong race: for whom does the barrier between the two lines wait?",
-    cut("cuda.threadfence()", after="out[i] = max(x[i], np.float32(0))"),
-    cut("cuda.threadfence()", after="right = out[i + 1]"),
-)
 without_the_barriers = edit(
     from_x,
     "wrong race: Are the two in one block?",

@@ -1,7 +1,7 @@
 """Answers to 06b-smooth. What is said beside the kernel is CLAIMS, or the kernel's own `claims`."""
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, edit, replace
 
 from dlkernels import cuda
 
@@ -33,14 +33,6 @@ def without_a_tile(x, out):
         out[i] = total / 5
 
 
-as_it_was = edit(
-    MASTER,
-    "wrong uninitialised-shared: write down who stores places 0, 1, 2, 65, 66 and 67",
-    replace("if t > 61:", "if t > 62:"),
-)
-one_thread_too_many = edit(
-    MASTER, "wrong race: Does each place have one thread that stores it", replace("if t > 61:", "if t > 60:")
-)
 a_place_too_far = edit(MASTER, "wrong out-of-bounds: how large is the array?", replace("tile[t + 4]", "tile[t + 5]"))
 the_tile_alone = edit(
     MASTER,
@@ -73,7 +65,6 @@ one_place_for_all = edit(
     "wrong race: Does each place have one thread that stores it",
     replace("[t + 66] = 0", "[66] = tile[67] = x[min(i + 64, last)]"),
 )
-no_barrier = edit(MASTER, "wrong race: is there a barrier before anybody reads?", cut("cuda.syncthreads()"))
 called_outside = edit(
     without_a_tile, "wrong verdict: look at `tile[t + k]` in thread 62 of block 0", claims={"fault": "outside"}
 )

@@ -42,14 +42,6 @@ def three_steps(a, b, out):
 
 
 @cuda.jit
-def as_in_the_chapter(a, b, out):
-    """wrong out-of-bounds: each access needs a guard that knows the length of its own array"""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = a[i] + b[i]
-
-
-@cuda.jit
 def no_guard(a, b, out):
     """wrong out-of-bounds: a guard"""
     i = cuda.grid(1)
@@ -57,13 +49,13 @@ def no_guard(a, b, out):
 
 
 guard_one_too_far = edit(
-    as_in_the_chapter, "wrong out-of-bounds: a guard", replace("if i < out.size:", "if i <= out.size:")
+    "as_in_the_chapter", "wrong out-of-bounds: a guard", replace("if i < out.size:", "if i <= out.size:")
 )
 guard_of_both = edit(
-    as_in_the_chapter, "wrong tail: guard or the loop stop too early", replace("out.size", "a.size and i < b.size")
+    "as_in_the_chapter", "wrong tail: guard or the loop stop too early", replace("out.size", "a.size and i < b.size")
 )
 guard_of_a = edit(
-    as_in_the_chapter, "wrong out-of-bounds: a and b may be shorter than out", replace("out.size", "a.size")
+    "as_in_the_chapter", "wrong out-of-bounds: a and b may be shorter than out", replace("out.size", "a.size")
 )
 
 
@@ -92,12 +84,12 @@ def around(a, b, out):
 
 
 one_block_only = edit(
-    as_in_the_chapter, "wrong one-block: not the block's number", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x")
+    "as_in_the_chapter", "wrong one-block: not the block's number", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x")
 )
 guard_too_strict = edit(
-    as_in_the_chapter, "wrong tail: guard or the loop stop too early", replace("out.size", "out.size - 1")
+    "as_in_the_chapter", "wrong tail: guard or the loop stop too early", replace("out.size", "out.size - 1")
 )
-a_twice = edit(as_in_the_chapter, "wrong suspect: b is never read", replace("a[i] + b[i]", "a[i] + a[i]"))
+a_twice = edit("as_in_the_chapter", "wrong suspect: b is never read", replace("a[i] + b[i]", "a[i] + a[i]"))
 adds_to_what_was_there = edit(
     three_steps, "wrong adds-to-old: Begin each sum with 0", cut("if i < out.size:\n    out[i] = 0")
 )
@@ -130,8 +122,8 @@ def with_python(a, b, out):
         out[i] = both[0] + both[1]
 
 
-one_number = edit(as_in_the_chapter, "wrong constant: depend on the thread", replace("a[i] + b[i]", "a[0] + b[0]"))
-shifted = edit(as_in_the_chapter, "wrong shifted: one place too far", replace("out[i]", "out[(i + 1) % out.size]"))
+one_number = edit("as_in_the_chapter", "wrong constant: depend on the thread", replace("a[i] + b[i]", "a[0] + b[0]"))
+shifted = edit("as_in_the_chapter", "wrong shifted: one place too far", replace("out[i]", "out[(i + 1) % out.size]"))
 
 
 def no_decorator(a, b, out):
@@ -148,5 +140,7 @@ def lengths_of_one_case(a, b, out):
 
 
 no_step = edit(
-    as_in_the_chapter, "wrong raised-TooManyIterations: Nothing inside the loop changes `i`", replace("if i", "while i")
+    "as_in_the_chapter",
+    "wrong raised-TooManyIterations: Nothing inside the loop changes `i`",
+    replace("if i", "while i"),
 )

@@ -34,25 +34,7 @@ def whole_warps_only(alpha, x, y):
             y[i] = alpha * x[i] + y[i]
 
 
-@cuda.jit
-def one_element_each(alpha, x, y):
-    """wrong first-round-only: a grid-stride loop"""
-    i = cuda.grid(1)
-    if i < y.size:
-        y[i] = alpha * x[i] + y[i]
-
-
-@cuda.jit
-def chunks(alpha, x, y):
-    """over budget over-budget: Neighbouring threads should handle neighbouring elements"""
-    size = (y.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
-    for i in range(cuda.grid(1) * size, min((cuda.grid(1) + 1) * size, y.size)):
-        y[i] = alpha * x[i] + y[i]
-
-
-stride_of_one_block = edit(MASTER, "wrong suspect: updated twice", replace("gridsize(1)", "blockDim.x"))
 no_alpha = edit(MASTER, "wrong suspect: alpha is missing", replace("alpha * x", "x"))
-no_y = edit(MASTER, "wrong suspect: the old y is missing", replace("[i] + y[i]", "[i]"))
 too_much = edit(MASTER, "wrong suspect: only x is multiplied", replace("x[i] + y[i]", "(x[i] + y[i])"))
 
 

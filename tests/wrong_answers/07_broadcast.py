@@ -14,11 +14,6 @@ def by_hand(r, c, z):
         z[i, j] = c[i] + r[j]
 
 
-vectors_exchanged = edit(
-    MASTER, "wrong out-of-bounds: row has an element for each column", replace("[j] + column[i]", "[i] + column[j]")
-)
-
-
 @cuda.jit
 def no_guard(row, column, out):
     """wrong out-of-bounds: The row must be below the number of rows"""
@@ -31,8 +26,6 @@ guard_of_columns_only = edit(
 )
 row_alone = edit(MASTER, "wrong suspect: no column was added", replace("row[j] + column[i]", "row[j]"))
 column_alone = edit(MASTER, "wrong suspect: no row was added", replace("row[j] + column[i]", "column[i]"))
-product = edit(MASTER, "wrong suspect: The sum is asked for", replace("row[j] + column[i]", "row[j] * column[i]"))
-x_for_rows = edit(MASTER, "wrong some-unwritten: x counts columns and y counts rows", replace("j, i", "i, j"))
 
 
 @cuda.jit

@@ -1,6 +1,6 @@
 """Answers to 07-bug."""
 
-from answers import MASTER, edit, replace
+from answers import edit, replace
 
 from dlkernels import cuda
 
@@ -24,10 +24,6 @@ def early_return(grad, x, out):
         out[i] = grad[i]
 
 
-as_given = edit(
-    MASTER, "wrong suspect: Which array decides", replace("blockDim.x", "gridDim.x"), replace("x[i] > 0", "grad[i] > 0")
-)
-index_still_wrong = edit(MASTER, "wrong tail: from block to block", replace("blockDim.x", "gridDim.x"))
 condition_still_wrong = edit(
     with_a_conditional, "wrong suspect: This is relu(grad)", replace("x[i] > 0", "grad[i] > 0")
 )
@@ -35,15 +31,6 @@ at_the_corner = edit(with_a_conditional, "wrong suspect: exactly 0", replace("x[
 forward = edit(
     with_a_conditional, "wrong suspect: the forward pass", replace("grad[i] if x[i] > 0 else 0.0", "max(x[i], 0.0)")
 )
-
-
-@cuda.jit
-def no_zeros(grad, x, out):
-    """wrong some-unwritten: nobody wrote it"""
-    i = cuda.grid(1)
-    if i < out.size:
-        if x[i] > 0:
-            out[i] = grad[i]
 
 
 @cuda.jit

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import cut, edit, replace
 from numba import njit, prange
 
 
@@ -52,13 +52,6 @@ def overflows(x, bias, out):
 
 
 @njit(parallel=True)
-def whole_arrays(x, bias, out):
-    """wrong not-parallel: no loop over prange"""
-    z = x + bias
-    out[:] = z / (1 + np.exp(-z))
-
-
-@njit(parallel=True)
 def an_array_for_each_row(x, bias, out):
     """over budget over-budget: Work on one number at a time"""
     for i in prange(x.shape[0]):
@@ -67,13 +60,9 @@ def an_array_for_each_row(x, bias, out):
             out[i, j] = z[j] / (1 + math.exp(-z[j]))
 
 
-not_compiled = edit(whole_arrays, "wrong raised-NotCompiled: @njit", cut("@njit(parallel=True)"))
-bias_of_the_row = edit(MASTER, "wrong suspect: along the rows", replace("[j]", "[i]"))
+not_compiled = edit("whole_arrays", "wrong raised-NotCompiled: @njit", cut("@njit(parallel=True)"))
 relu = edit(
     no_bias, "wrong suspect: This is ReLU", replace("x[i, j] / (1 + math.exp(-x[i, j]))", "max(x[i, j] + bias[j], 0)")
-)
-prange_without_parallel = edit(
-    MASTER, "wrong not-parallel: prange is a plain range there", replace("(parallel=True)", "")
 )
 
 

@@ -32,34 +32,10 @@ def no_guard(x, out):
 
 
 @cuda.jit
-def guard_of_rows_only(x, out):
-    """wrong out-of-bounds: the column below the number of columns"""
-    j, i = cuda.grid(2)
-    if i < out.shape[0]:
-        out[i, j] = max(x[i, j], 0)
-
-
-@cuda.jit
-def x_for_rows(x, out):
-    """wrong some-unwritten: x counts columns and y counts rows"""
-    i, j = cuda.grid(2)
-    if i < out.shape[0] and j < out.shape[1]:
-        out[i, j] = max(x[i, j], 0)
-
-
-@cuda.jit
 def guard_turned(x, out):
     """wrong some-unwritten: in an index or in the guard"""
     j, i = cuda.grid(2)
     if j < out.shape[0] and i < out.shape[1]:
-        out[i, j] = max(x[i, j], 0)
-
-
-@cuda.jit
-def one_block(x, out):
-    """wrong some-unwritten: the number of the block in both directions"""
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    if i < out.shape[0] and j < out.shape[1]:
         out[i, j] = max(x[i, j], 0)
 
 
@@ -71,8 +47,6 @@ def copies(x, out):
         out[i, j] = x[i, j]
 
 
-keeps_the_negative = edit(copies, "wrong suspect: This keeps what is negative", replace("x[i, j]", "min(x[i, j], 0)"))
-absolute = edit(copies, "wrong suspect: Where x is negative, 0 is asked for", replace("x[i, j]", "abs(x[i, j])"))
 only_the_positive = edit(
     copies, "wrong some-unwritten: does an `if` leave out a store", replace("[1]", "[1] and x[i, j] > 0")
 )

@@ -51,7 +51,6 @@ bytes_per_flop = edit(
     MASTER, "wrong intensity: bytes for each flop", claims={"intensity": CLAIMS["moved"] / CLAIMS["flops"]}
 )
 unrelated_intensity = edit(MASTER, "wrong intensity: Divide the flops by the bytes", claims={"intensity": 5})
-the_other_roof = edit(MASTER, "wrong roof: The ridge is peak divided by bandwidth", claims={"roof": "arithmetic"})
 no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth"})
 not_a_number = edit(MASTER, "wrong not-a-number: a number above 0", claims={"flops": float("nan")})
 code = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": print})
@@ -60,9 +59,6 @@ no_division = edit(
     MASTER, "wrong suspect: The division by 6 is missing", replace("(max(z + 3, 0), 6) / 6", "(max(z + 3, 0), 6)")
 )
 gate_alone = edit(MASTER, "wrong suspect: This is the gate alone", replace("z * min", "min"))
-by_rows = edit(
-    MASTER, "wrong suspect: scale[j] belongs to feature (column) j", replace("[j] + shift[j]", "[i] + shift[i]")
-)
 
 
 @njit

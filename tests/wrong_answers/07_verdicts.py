@@ -12,19 +12,9 @@ def in_another_order():
     return dict(reversed(RIGHT.items()))
 
 
-def a_is_right():
-    """wrong verdict: look at `out[i]`"""
-    return but(A="right")
-
-
 def a_has_gaps():
     """wrong verdict: A: "gaps\""""
     return but(A="gaps")
-
-
-def b_is_right():
-    """wrong verdict: B: "right\""""
-    return but(B="right")
 
 
 def b_has_gaps():
@@ -37,19 +27,9 @@ def the_odd_one_is_wrong():
     return but(C="wrong numbers")
 
 
-def backwards_is_outside():
-    """wrong verdict: No launch of this task shows that"""
-    return but(C="outside")
-
-
 def d_is_right():
     """wrong verdict: n = 200 in 2 blocks of 64"""
     return but(D="right")
-
-
-def d_goes_outside():
-    """wrong verdict: look at element [128]"""
-    return but(D="outside")
 
 
 def all_right():

@@ -24,9 +24,6 @@ def guarded(x, y, z):
         z[k] = x[k] if x[k] > y[k] else y[k]
 
 
-smaller = edit(MASTER, "wrong suspect: This is the smaller one", replace("max", "min"))
-
-
 @cuda.jit
 def first_alone(a, b, out):
     """wrong suspect: b was never larger"""
@@ -34,23 +31,7 @@ def first_alone(a, b, out):
     out[i] = a[i]
 
 
-the_sum = edit(first_alone, "wrong suspect: The larger one of the two is asked for", replace("a[i]", "a[i] + b[i]"))
 relu = edit(MASTER, "wrong suspect: This is ReLU of a", replace("b[i]", "0"))
-counts_from_one = edit(MASTER, "wrong out-of-bounds: Count from 0", replace("threadIdx.x", "threadIdx.x + 1"))
-
-
-@cuda.jit
-def every_thread_all(a, b, out):
-    """wrong race: Does every thread of this kernel walk"""
-    for i in range(out.size):
-        out[i] = max(a[i], b[i])
-
-
-@cuda.jit
-def the_block_number(a, b, out):
-    """wrong two-writers: All threads of the block use the same index"""
-    i = cuda.blockIdx.x
-    out[i] = max(a[i], b[i])
 
 
 into_an_input = edit(

@@ -133,16 +133,6 @@ a_transposed = edit(MASTER, "wrong suspect: This is a.T @ b", replace("a[i, p]",
 
 
 @njit
-def out_transposed(a, b, out):
-    """wrong suspect: rows and columns of out are exchanged"""
-    out[:] = 0
-    for i in range(a.shape[0]):
-        for p in range(a.shape[1]):
-            for j in range(b.shape[1]):
-                out[j, i] += a[i, p] * b[p, j]
-
-
-@njit
 def square_matrices_only(a, b, out):
     """wrong raised-IndexError: rows of a and the columns of b"""
     n = a.shape[1]

@@ -57,12 +57,6 @@ text_for_a_number = edit(products_only, "wrong not-a-number: a number above 0", 
 
 
 @njit
-def a_library(a, b, out):
-    """wrong raised-ImportError: Write the three loops yourself"""
-    out[:] = a @ b
-
-
-@njit
 def slices(a, b, out):
     """wrong raised-NotAdmitted: loops over single elements"""
     for i in range(out.shape[0]):

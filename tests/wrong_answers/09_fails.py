@@ -14,11 +14,6 @@ def but(**flaws):
     return RIGHT | flaws
 
 
-def small_ones():
-    """right"""
-    return RIGHT
-
-
 def numpy_numbers():
     """right"""
     return but(first={"n": np.int64(64), "taps": 3, "padding": np.int32(4), "dilation": 1, "stride": 1})
@@ -47,16 +42,6 @@ def no_padding():
 def neighbours():
     """wrong agrees: what does rounding leave out"""
     return but(third={"n": 30, "taps": 5, "padding": 8, "dilation": 1, "stride": 3})
-
-
-def inside():
-    """wrong agrees: Which taps t have left"""
-    return but(third={"n": 20, "taps": 3, "padding": 0, "dilation": 2, "stride": 2})
-
-
-def narrow():
-    """wrong agrees: how many elements of the line does a block need"""
-    return but(fourth={"n": 64, "taps": 9, "padding": 8, "dilation": 2})
 
 
 def no_window():

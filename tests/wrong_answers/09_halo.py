@@ -308,21 +308,6 @@ rows_of_16 = edit(weights_by_each_warp, "wrong race: each place have one thread"
 
 
 @cuda.jit
-def no_tile(x, weight, out):
-    """over budget over-budget: something is still loaded from global memory by each warp"""
-    z, y = cuda.grid(2)
-    height, width = x.shape
-    if y < height and z < width:
-        total = np.float32(0)
-        for ky in range(3):
-            for kx in range(3):
-                i, j = y + ky - 1, z + kx - 1
-                if i >= 0 and i < height and j >= 0 and j < width:
-                    total += weight[ky, kx] * x[i, j]
-        out[y, z] = total
-
-
-@cuda.jit
 def a_barrier_for_each_row(x, weight, out):
     """over budget over-budget: Nobody fills it again"""
     tile = cuda.shared.array((WIDE, WIDE), np.float32)

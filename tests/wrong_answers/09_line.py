@@ -47,7 +47,6 @@ one_too_many = edit(
 turned = edit(MASTER, "wrong suspect: in the opposite order", replace("weight[t]", "weight[weight.size - 1 - t]"))
 no_stride = edit(MASTER, "wrong suspect: The stride was not used", replace("i * stride", "i"))
 dilated = edit(MASTER, "wrong suspect: called dilation", replace("i * stride + t", "i + t * stride"))
-without_the_last = edit(MASTER, "wrong suspect: The last weight is missing", replace("weight.size", "weight.size - 1"))
 from_one = edit(MASTER, "wrong suspect: begin at 0", replace("range(weight.size)", "range(1, weight.size)"))
 always_three = edit(MASTER, "wrong suspect: The last weight is missing", replace("weight.size", "3"))
 one_weight = edit(MASTER, "wrong suspect: weight[0] was used", replace("weight[t]", "weight[0]"))
@@ -63,7 +62,6 @@ def into_out(x, weight, stride, out):
 
 
 last_term = edit(into_out, "wrong suspect: added up, not replaced", replace("[i] += weight", "[i] = weight"))
-of_one_block = edit(MASTER, "wrong one-block: block 0", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x"))
 
 
 @cuda.jit

@@ -157,11 +157,6 @@ def no_guard(x, weight, padding, out):
     out[y, z] = total
 
 
-rows_along_x = edit(
-    MASTER, "wrong some-unwritten: x counts columns and y rows", replace("z, y = cuda.grid(2)", "y, z = cuda.grid(2)")
-)
-
-
 @cuda.jit
 def down_the_columns(x, weight, padding, out):
     """over budget over-budget: let it choose the column"""

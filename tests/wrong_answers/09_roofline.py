@@ -49,10 +49,6 @@ of_one_channel = edit(MASTER, "wrong flops: 4 channels of 32 x 32", claims={"flo
 elements_not_bytes = edit(MASTER, "wrong moved: That is the number of elements", claims={"moved": CLAIMS["moved"] // 4})
 each_load = edit(MASTER, "wrong moved: however often it is loaded", claims={"moved": 4 * 19 * RESULTS})
 picture_alone = edit(MASTER, "wrong moved: the result 4 of 32 x 32", claims={"moved": 4 * 4 * 34 * 34})
-bytes_per_flop = edit(
-    MASTER, "wrong intensity: bytes for each flop", claims={"intensity": CLAIMS["moved"] / CLAIMS["flops"]}
-)
-the_other_roof = edit(MASTER, "wrong roof: The ridge is peak divided by bandwidth", claims={"roof": "arithmetic"})
 no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth"})
 
 
@@ -70,14 +66,6 @@ def all_channels(x, weight, out):
                 out[c, y, z] = total
 
 
-weights_of_one = edit(
-    MASTER, "wrong suspect: with the weights of channel 0", replace("weight[c, ky, kx]", "weight[0, ky, kx]")
-)
-turned = edit(
-    MASTER,
-    "wrong suspect: Wrong taps: the kernel is turned round",
-    replace("weight[c, ky, kx]", "weight[c, 2 - ky, 2 - kx]"),
-)
 begun_with_old = edit(MASTER, "wrong adds-to-old: Begin each sum with 0", replace("np.float32(0)", "out[c, y, z]"))
 
 

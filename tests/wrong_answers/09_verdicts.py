@@ -12,44 +12,9 @@ def in_another_order():
     return dict(reversed(RIGHT.items()))
 
 
-def a_is_right():
-    """wrong verdict: A: "right\""""
-    return but(A="right")
-
-
-def a_has_wrong_numbers():
-    """wrong verdict: look at `dx"""
-    return but(A="wrong numbers")
-
-
-def b_has_gaps():
-    """wrong verdict: No launch of this task shows that"""
-    return but(B="gaps")
-
-
 def b_goes_outside():
     """wrong verdict: No launch of this task shows that"""
     return but(B="outside")
-
-
-def c_is_right():
-    """wrong verdict: element [0], which belongs to thread 0"""
-    return but(C="right")
-
-
-def c_goes_outside():
-    """wrong verdict: 30 results, 3 weights"""
-    return but(C="outside")
-
-
-def d_is_right():
-    """wrong verdict: look at `"""
-    return but(D="right")
-
-
-def atomics_race():
-    """wrong verdict: D: "race\""""
-    return but(D="race")
 
 
 def all_right():

@@ -111,22 +111,6 @@ step_of_4 = edit(
 
 
 @njit
-def as_it_stands(x, g, out):
-    """over budget over-budget: as the sum does as it stands"""
-    for i in range(out.size):
-        out[i] = g[0] * x[i] + g[1] * x[i + 1] + g[2] * x[i + 2]
-
-
-halved_each_time = edit(
-    weights_by_number,
-    "over budget over-budget: prepared once",
-    cut("plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2"),
-    replace("m1 = (x[i + 1] + x[i + 2]) * plus", "m1 = (x[i + 1] + x[i + 2]) * (g[0] + g[1] + g[2]) / 2"),
-    replace("m2 = (x[i + 2] - x[i + 1]) * minus", "m2 = (x[i + 2] - x[i + 1]) * (g[0] - g[1] + g[2]) / 2"),
-)
-
-
-@njit
 def windows_one_by_one(x, g, out):
     """over budget over-budget: three multiplications for each result or more"""
     plus, minus = (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2

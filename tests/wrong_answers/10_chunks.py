@@ -30,13 +30,6 @@ def pairs_in_one_array(a, b, h0, chunks, out):
             out[t] = state
 
 
-every_chunk_from_0 = edit(MASTER, "wrong suspect: Every chunk began with 0", replace("h = ends[c]", "h = 0.0"))
-every_chunk_from_h0 = edit(MASTER, "wrong suspect: Every chunk began with h0", replace("h = ends[c]", "h = h0"))
-ends_without_products = edit(
-    MASTER, "wrong suspect: The state before that one is lost", replace("h = products[c] * h + ends[c]", "h = ends[c]")
-)
-states_added = edit(MASTER, "wrong suspect: were added up", replace("products[c] * h", "h"))
-h0_forgotten = edit(MASTER, "wrong suspect: h0 is missing", replace("h = h0", "h = 0.0"))
 h0_in_the_first_only = edit(
     MASTER,
     "wrong suspect: h0 got lost behind the first chunk",
@@ -64,13 +57,6 @@ def no_factor(a, b, h0, chunks, out):
             out[t] = h
 
 
-rounded_down = edit(MASTER, "wrong some-unwritten: round up", replace("-(-steps // chunks)", "steps // chunks"))
-beyond_the_end = edit(
-    MASTER,
-    "wrong raised-IndexError: min(begin + length, steps)",
-    replace("min((c + 1) * length, steps)", "(c + 1) * length", after="product, end = 1.0, 0.0"),
-    replace("min((c + 1) * length, steps)", "(c + 1) * length", after="h = ends[c]"),
-)
 divided_by_products = edit(
     MASTER,
     "wrong not-finite: multiplied, never divided by",
@@ -88,13 +74,6 @@ divided_by_products = edit(
 
 
 @njit(parallel=True)
-def steps_shared(a, b, h0, chunks, out):
-    """wrong race: Two chunks use the same number"""
-    for t in prange(a.size):
-        out[t] = a[t] * (out[t - 1] if t > 0 else h0) + b[t]
-
-
-@njit(parallel=True)
 def state_goes_on(a, b, h0, chunks, out):
     """wrong raised-ValueError: What does a chunk do to any state"""
     length = -(-a.size // chunks)
@@ -105,12 +84,6 @@ def state_goes_on(a, b, h0, chunks, out):
             out[t] = h
 
 
-one_after_the_other = edit(
-    MASTER,
-    "wrong not-parallel: Both walks",
-    replace("prange(chunks)", "range(chunks)", after="products, ends = np.empty(chunks), np.empty(chunks)"),
-    replace("prange(chunks)", "range(chunks)", after="ends[c] = before"),
-)
 first_walk_only_parallel = edit(
     MASTER,
     "over budget over-budget: more is loaded",
@@ -172,15 +145,6 @@ def a_loop_of_one_round(a, b, h0, chunks, out):
         for t in range(a.size):
             h = a[t] * h + b[t]
             out[t] = h
-
-
-from_the_first_step_of_all = edit(
-    a_loop_of_one_round,
-    "over budget over-budget: walked through again and again",
-    replace("for _ in prange(1):", "length = -(-a.size // chunks)\nfor c in prange(chunks):"),
-    replace("a.size", "min((c + 1) * length, a.size)"),
-    replace("out[t] = h", "if t >= c * length:\n    out[t] = h"),
-)
 
 
 @njit(parallel=True)

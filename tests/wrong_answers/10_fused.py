@@ -51,32 +51,6 @@ def no_guard(of_x, of_h, h, out):
     out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-update_gate_first = edit(
-    MASTER, "wrong suspect: in the order z, r, n", replace("r = 1", "z = 1"), replace("z = 1", "r = 1")
-)
-columns_of_a_unit_together = edit(
-    MASTER,
-    "wrong suspect: Neighbours were taken",
-    replace("[row, j] - of_h[row, j]", "[row, 3 * j] - of_h[row, 3 * j]"),
-    replace("[row, hidden + j] - of_h[row, hidden + j]", "[row, 3 * j + 1] - of_h[row, 3 * j + 1]"),
-    replace("[row, 2 * hidden + j] + r * of_h[row, 2 * hidden + j]", "[row, 3 * j + 2] + r * of_h[row, 3 * j + 2]"),
-)
-z_of_the_new = edit(MASTER, "wrong suspect: how much of the old h stays", replace("(1 - z) * n + z", "z * n + (1 - z)"))
-
-
-@cuda.jit
-def r_of_both(of_x, of_h, h, out):
-    """wrong suspect: r was multiplied with both parts"""
-    i = cuda.grid(1)
-    hidden = h.shape[1]
-    if i < out.size:
-        row, j = i // hidden, i % hidden
-        r = 1 / (1 + math.exp(-of_x[row, j] - of_h[row, j]))
-        z = 1 / (1 + math.exp(-of_x[row, hidden + j] - of_h[row, hidden + j]))
-        n = math.tanh(r * (of_x[row, 2 * hidden + j] + of_h[row, 2 * hidden + j]))
-        out[row, j] = (1 - z) * n + z * h[row, j]
-
-
 r_of_the_input = edit(
     MASTER,
     "wrong suspect: It belongs to the part of the state",
@@ -103,22 +77,9 @@ def sigmoid_of_n(of_x, of_h, h, out):
         out[row, j] = (1 - z) * n + z * h[row, j]
 
 
-sign_of_one_sum = edit(
-    MASTER,
-    "wrong suspect: The sigmoid is turned round",
-    replace("-of_x[row, j] - of_h[row, j]", "of_x[row, j] + of_h[row, j]"),
-    replace("-of_x[row, hidden + j] -", "of_x[row, hidden + j] +"),
-)
 old_state_in_full = edit(MASTER, "wrong suspect: n counts in full", replace("(1 - z) * n", "n"))
-width_of_the_sums = edit(MASTER, "wrong out-of-bounds: three times as wide", replace("h.shape[1]", "of_x.shape[1]"))
 first_row = edit(MASTER, "wrong one-element: with the first row of `h`", replace("z * h[row, j]", "z * h[0, j]"))
-one_block_only = edit(MASTER, "wrong one-block: cuda.grid(1)", replace("i = cuda.grid(1)", "i = cuda.threadIdx.x"))
 minus_only_once = edit(MASTER, "wrong wrong-value: Its six sums", replace("- of_h[row, j]", "+ of_h[row, j]"))
-down_the_columns = edit(
-    MASTER,
-    "over budget over-budget: which of // and % gives the unit",
-    replace("row, j = i // hidden, i % hidden", "row, j = i % h.shape[0], i // h.shape[0]"),
-)
 loaded_again = edit(
     MASTER,
     "over budget over-budget: load each into a name",

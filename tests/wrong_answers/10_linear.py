@@ -7,19 +7,9 @@ def but(**verdicts):
     return RIGHT | verdicts
 
 
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
 def a_is_a_pair():
     """wrong verdict: look at `h ="""
     return but(A="pair")
-
-
-def b_waits():
-    """wrong verdict: No trial of this task shows that"""
-    return but(B="waits")
 
 
 def b_is_a_fraction():
@@ -32,19 +22,9 @@ def c_waits():
     return but(C="waits")
 
 
-def c_is_a_pair():
-    """wrong verdict: Do they stop somewhere"""
-    return but(C="pair")
-
-
 def d_waits():
     """wrong verdict: Write two steps one after the other as one formula"""
     return but(D="waits")
-
-
-def e_is_a_pair():
-    """wrong verdict: Are the results at equal distances"""
-    return but(E="pair")
 
 
 def all_wait():

@@ -133,7 +133,6 @@ sum_not_corrected = edit(
 result_not_corrected = edit(
     scaled_first, "wrong suspect: The result was not corrected", replace("result[c] * correction", "result[c]")
 )
-no_scale = edit(scaled_first, "wrong suspect: not multiplied by `scale`", cut("score *= scale"))
 not_divided = edit(scaled_first, "wrong suspect: not divided by the sum", replace("result[c] / total", "result[c]"))
 nothing_corrected = edit(
     scaled_first,

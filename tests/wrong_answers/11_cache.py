@@ -140,7 +140,6 @@ nothing_corrected = edit(
     replace("total * correction", "total"),
     replace("out[h, c] * correction", "out[h, c]"),
 )
-no_scale = edit(scaled_first, "wrong suspect: not multiplied by `scale`", cut("score *= scale"))
 not_divided = edit(
     scaled_first, "wrong suspect: not divided by the sum", cut("for c in range(width):\n    out[h, c] /= total")
 )

@@ -14,11 +14,6 @@ def but(**flaws):
     return RIGHT | flaws
 
 
-def small_ones():
-    """right"""
-    return RIGHT
-
-
 def numpy_arrays():
     """right"""
     return but(first={"x": np.array([0.0, 200.0])}, fourth={"queries": np.int64(1), "keys": np.int32(64)})
@@ -47,11 +42,6 @@ def below_zero_and_near():
 def around_zero():
     """wrong agrees: about seven digits"""
     return but(third={"x": [-1, 0, 1, 2]})
-
-
-def far_and_equal():
-    """wrong agrees: stand in digits that it does not have"""
-    return but(third={"x": [4096, 4096]})
 
 
 def far_from_each_other():

@@ -12,44 +12,14 @@ def in_another_order():
     return dict(reversed(RIGHT.items()))
 
 
-def a_is_right():
-    """wrong verdict: A: "right\""""
-    return but(A="right")
-
-
-def b_is_right():
-    """wrong verdict: look at `cuda.syncthreads()`"""
-    return but(B="right")
-
-
 def b_reads_too_much():
     """wrong verdict: look at `cuda.syncthreads()`"""
     return but(B="too much")
 
 
-def c_waits():
-    """wrong verdict: look at `keys[r]`"""
-    return but(C="barrier")
-
-
-def c_is_right():
-    """wrong verdict: look at `keys[r]`"""
-    return but(C="right")
-
-
 def d_loses_keys():
     """wrong verdict: No launch of this task shows that"""
     return but(D="keys lost")
-
-
-def d_reads_too_much():
-    """wrong verdict: No launch of this task shows that"""
-    return but(D="too much")
-
-
-def e_is_right():
-    """wrong verdict: element [16"""
-    return but(E="right")
 
 
 def all_right():

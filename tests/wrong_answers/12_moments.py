@@ -11,17 +11,6 @@ def two_passes(parts):
     return count, mean, sum(s + n * (m - mean) ** 2 for n, m, s in parts)
 
 
-def sorted_by_size(parts):
-    """right"""
-    parts = sorted([list(part) for part in parts if part[0]])
-    while len(parts) > 1:
-        (n1, m1, s1), (n2, m2, s2) = parts.pop(0), parts.pop(0)
-        n = n1 + n2
-        parts.append([n, m1 + (m2 - m1) * n2 / n, s1 + s2 + (m2 - m1) ** 2 * n1 * n2 / n])
-        parts.sort()
-    return parts[0] if parts else [0, 0.0, 0.0]
-
-
 def around_the_first_mean(parts):
     """right"""
     n, m, s = np.array(parts, float).T
@@ -95,15 +84,6 @@ def nothing_is_nan(parts):
     return n.sum(), mean, (s + n * (m - mean) ** 2).sum()
 
 
-empty_counts = edit(MASTER, "wrong raised-ZeroDivisionError: A part may be empty", replace("if n > 0:", "if True:"))
-mean_first = edit(
-    MASTER,
-    "wrong order: the mean of before",
-    replace(
-        "squares += s + off * off * count * n / both\nmean += off * n / both",
-        "mean += off * n / both\nsquares += s + (m - mean) ** 2 * count * n / both",
-    ),
-)
 half = edit(MASTER, "wrong mean: sum of count * mean", replace("mean += off * n / both", "mean += off / 2"))
 forgets_the_count = edit(MASTER, "wrong count: are added up", cut("count = both"))
 one_part = edit(MASTER, "wrong count: are added up", replace("return count, mean, squares", "return n, m, s"))
@@ -117,11 +97,6 @@ def no_squares(parts):
 def a_text(parts):
     """wrong type: Return three numbers"""
     return tuple(str(x) for x in two_passes(parts))
-
-
-the_whole_distance = edit(
-    MASTER, "wrong no-fraction: na * nb", replace("off * off * count * n / both", "off * off * n * (count > 0)")
-)
 
 
 def an_array(parts):

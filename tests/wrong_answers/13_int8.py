@@ -1,7 +1,7 @@
 """Answers to 13-int8."""
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, edit, replace
 
 from dlkernels import cuda
 
@@ -40,33 +40,10 @@ def from_the_top(a, b, zero, out):
         out[i, j] = total
 
 
-unsigned = edit(
-    MASTER,
-    "wrong suspect: without their sign: 255 is -1",
-    cut("if code_a > 127:\n    code_a -= 256"),
-    cut("if code_b > 127:\n    code_b -= 256"),
-)
-unsigned_a = edit(MASTER, "wrong suspect: The codes of a were read without", cut("if code_a > 127:\n    code_a -= 256"))
-unsigned_b = edit(MASTER, "wrong suspect: The codes of b were read without", cut("if code_b > 127:\n    code_b -= 256"))
-no_zero = edit(MASTER, "wrong suspect: is not subtracted from the codes of a", replace("(code_a - zero)", "code_a"))
-zero_once = edit(
-    MASTER,
-    "wrong suspect: subtracted once from each sum",
-    replace("(code_a - zero)", "code_a"),
-    replace("out[i, j] = total", "out[i, j] = total - zero"),
-)
-zero_added = edit(MASTER, "wrong suspect: The zero point was added", replace("code_a - zero", "code_a + zero"))
-zero_of_both = edit(MASTER, "wrong suspect: from the codes of b as well", replace("* code_b", "* (code_b - zero)"))
-first_codes = edit(MASTER, "wrong suspect: Only one code of each word", replace("range(4)", "range(1)"))
 as_words = edit(
     MASTER,
     "wrong suspect: multiplied as whole numbers",
     replace("total += (code_a - zero) * code_b", "if k == 0:\n    total += (word_a - zero) * word_b"),
-)
-no_guard = edit(
-    MASTER,
-    "wrong out-of-bounds: guard row and column",
-    replace("if i < out.shape[0] and j < out.shape[1]:", "if True:"),
 )
 nibbles = edit(
     MASTER, "wrong suspect: four bits apart", replace("code_a = (word_a >> 8 * k)", "code_a = (word_a >> 4 * k)")
@@ -79,11 +56,5 @@ loads_again = edit(
 )
 stores_again = edit(
     MASTER, "over budget over-budget: keep the sum in a variable", replace("out[i, j] = total", "    out[i, j] = total")
-)
-borrowed = edit(
-    MASTER,
-    "wrong suspect: subtracted from the word",
-    replace("word_a, word_b = a[i, w], b[j, w]", "word_a, word_b = a[i, w] - zero, b[j, w]"),
-    replace("(code_a - zero)", "code_a"),
 )
 unmasked = edit(MASTER, "wrong suspect: not masked", replace("(word_b >> 8 * k) & 255", "word_b >> 8 * k"))

@@ -33,13 +33,6 @@ def by_bisection_of_entries(crow, parts):
     return found
 
 
-def equal_rows(crow, parts):
-    """wrong by-rows: A long row then has a thread to itself"""
-    rows = len(crow) - 1
-    each = -(-rows // parts)
-    return [(min(k * each, rows), int(crow[min(k * each, rows)])) for k in range(parts + 1)]
-
-
 def equal_entries(crow, parts):
     """wrong by-entries: a row or an entry"""
     entries = int(crow[-1])

@@ -22,20 +22,11 @@ def from_a_list(rank, step, n):
     return order[rank - step]
 
 
-the_other_way = edit(MASTER, "wrong lacking: Which chunk came to it", replace("rank - step", "rank + step"))
 always_its_own = edit(
     MASTER, "wrong twice: what a worker sends next is what has just come to it", replace("rank - step", "rank")
 )
-no_modulo = edit(MASTER, "wrong range: `% n` brings it back", replace("(rank - step) % n", "rank - step"))
-from_one = edit(
-    MASTER, "wrong range: Chunks are numbered 0 to 1", replace("(rank - step) % n", "(rank - step) % n + 1")
-)
-the_step_alone = edit(MASTER, "wrong lacking: Which chunk came to it", replace("rank - step", "step"))
 fewer_chunks = edit(MASTER, "wrong raised-ZeroDivisionError: There are n chunks", replace("% n", "% (n - n)"))
 two_at_a_time = edit(MASTER, "wrong lacking: Which chunk came to it", replace("rank - step", "rank - 2 * step"))
-divided = edit(
-    MASTER, "wrong type: Return the number of a chunk", replace("(rank - step) % n", "(rank - step) / 1 % n")
-)
 nothing = edit(
     MASTER, "wrong type: Return the number of a chunk", replace("return (rank - step) % n", "(rank - step) % n")
 )

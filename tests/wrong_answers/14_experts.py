@@ -1,7 +1,7 @@
 """Answers to 14-experts."""
 
 import numpy as np
-from answers import MASTER, cut, edit, replace
+from answers import MASTER, edit, replace
 
 
 def expert_by_expert(choice, experts, capacity):
@@ -38,25 +38,7 @@ def lists(choice, experts, capacity):
     return [q + [-1] * (capacity - len(q)) for q in queues], places
 
 
-zeros = edit(
-    MASTER,
-    "wrong empty: An empty slot holds -1",
-    replace("np.full((experts, capacity), -1)", "np.zeros((experts, capacity), int)"),
-)
-within_the_expert = edit(
-    MASTER, "wrong of-expert: counted through all experts", replace("expert * capacity + slot", "slot")
-)
-columns_first = edit(
-    MASTER, "wrong turned: begin at e * capacity", replace("expert * capacity + slot", "slot * experts + expert")
-)
 no_limit = edit(MASTER, "wrong raised-IndexError: no slot left", replace("if slot < capacity:", "if slot >= 0:"))
-one_slot_less = edit(MASTER, "wrong slots: The tokens of expert", replace("slot < capacity", "slot < capacity - 1"))
-overwrites_the_last = edit(
-    MASTER,
-    "wrong over: nobody else's is overwritten",
-    replace("slot = filled[expert]", "slot = min(filled[expert], capacity - 1)"),
-)
-never_counted = edit(MASTER, "wrong slots: The tokens of expert", cut("filled[expert] += 1"))
 counted_per_token = edit(
     MASTER, "wrong gap: counted by themselves", replace("slot = filled[expert]", "slot = token % capacity")
 )
@@ -73,10 +55,6 @@ the_last_ones = edit(
 backwards = edit(
     expert_by_expert, "wrong order: in which they came", replace("np.flatnonzero(choice == expert)[:capacity]", "np.flatnonzero(choice == expert)[:capacity][::-1]")
 )  # fmt: skip
-slots_alone = edit(MASTER, "wrong type: Return two arrays", replace("return slots, places", "return slots"))
 only_those_that_came = edit(
     MASTER, "wrong shape: however many tokens come", replace("return slots, places", "return slots[:, :1], places")
-)
-places_that_exist = edit(
-    MASTER, "wrong shape: a place for each token", replace("return slots, places", "return slots, places[places >= 0]")
 )

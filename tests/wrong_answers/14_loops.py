@@ -17,11 +17,6 @@ def first_is_right():
     return but(first="right")
 
 
-def second_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(second="right")
-
-
 def second_starts_apart():
     """wrong verdict: it goes wrong here"""
     return but(second="start")
@@ -30,31 +25,6 @@ def second_starts_apart():
 def third_is_right():
     """wrong verdict: it goes wrong here"""
     return but(third="right")
-
-
-def fourth_averages_weights():
-    """wrong verdict: No run of this task shows that"""
-    return but(fourth="late")
-
-
-def fifth_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(fifth="right")
-
-
-def sixth_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(sixth="right")
-
-
-def all_right():
-    """wrong verdict: it goes wrong here"""
-    return dict.fromkeys(RIGHT, "right")
-
-
-def two_changed():
-    """wrong verdict: it goes wrong here"""
-    return but(first="ragged", second="divide")
 
 
 def another_word():

@@ -27,16 +27,6 @@ def nearly():
     return but(stale={"rate": 0.61, "staleness": 2})
 
 
-def too_little_staleness():
-    """wrong agrees: Halve what is between"""
-    return but(stale={"rate": 0.65, "staleness": 1})
-
-
-def a_larger_rate():
-    """wrong not-allowed: a rate of at most 0.65"""
-    return but(stale={"rate": 0.9, "staleness": 2})
-
-
 def more_staleness():
     """wrong not-allowed: a staleness of at most 2"""
     return but(stale={"rate": 0.6, "staleness": 5})
@@ -45,11 +35,6 @@ def more_staleness():
 def nobody_converges():
     """wrong right-fails-too: however fresh the gradient is"""
     return but(divided={"rate": 2.5, "staleness": 4})
-
-
-def a_modest_rate():
-    """wrong agrees: only just converge"""
-    return but(divided={"rate": 1.0, "staleness": 3})
 
 
 def staleness_1():
@@ -65,8 +50,3 @@ def half_a_step():
 def a_negative_rate():
     """wrong not-allowed: a number from 0.001 to 10"""
     return but(divided={"rate": -1, "staleness": 2})
-
-
-def rate_as_text():
-    """wrong not-allowed: which is text"""
-    return but(stale={"rate": "0.64", "staleness": 2})

@@ -20,15 +20,6 @@ def first_by_itself(run, make_data, right, clock, repeats):
     return statistics.median(times) if all(map(right, every, values)) else None
 
 
-def handed_out(run, make_data, right, clock, repeats):
-    """wrong value: the median of the repeats"""
-    data = make_data()
-    begun = clock["now"]()
-    for _ in range(repeats):
-        run(data)
-    return (clock["now"]() - begun) / repeats
-
-
 compile_counts = edit(MASTER, "wrong compiles: Does its time count", replace("median(times[1:])", "mean(times)"))
 same_data = edit(
     MASTER,
@@ -36,22 +27,11 @@ same_data = edit(
     replace('now, times = clock["now"], []', 'now, times, data = clock["now"], [], make_data()'),
     replace("data = make_data()\n", "pass\n"),
 )
-not_waited_for = edit(
-    MASTER,
-    "wrong deferred: when the result is asked for",
-    replace("value = run(data).result()", "later = run(data)"),
-    replace("if not right(data, value):", "if not right(data, later.result()):"),
-)
 a_clock_that_was_changed = edit(
     MASTER,
     "wrong patched: Which clock does the benchmark look at",
     replace("begun = now()", 'begun = clock["now"]()'),
     replace("times.append(now() - begun)", 'times.append(clock["now"]() - begun)'),
-)
-first_result_alone = edit(
-    MASTER,
-    "wrong unchecked: Which results does the benchmark look at",
-    replace("if not right(data, value):", "if len(times) == 1 and not right(data, value):"),
 )
 nothing_checked = edit(
     MASTER, "wrong unchecked: None: results are wrong", replace("if not right(data, value):", "if False:")
@@ -70,10 +50,4 @@ checking_is_timed = edit(
 refuses_all = edit(MASTER, "wrong refused: its own result", replace("right(data, value)", "right(value, data + 1)"))
 no_seconds = edit(
     MASTER, "wrong type: Return seconds, or None", replace("return statistics.median(times[1:])", "return times")
-)
-a_sum = edit(
-    MASTER, "wrong value: the median of the repeats", replace("statistics.median(times[1:])", "sum(times[1:])")
-)
-forgets_result = edit(
-    MASTER, "wrong refused: Is `right` asked about data", replace("value = run(data).result()", "value = run(data)")
 )

@@ -39,12 +39,6 @@ the_largest = edit(
     "wrong order: The largest tile is not always",
     replace("return 4 * (m * k * across + k * n * down + m * n)", "return -rows * columns"),
 )
-in_shared_memory = edit(
-    MASTER,
-    "wrong order: what a tile takes in shared memory",
-    replace("rows, columns, _ = tiles[i]", "rows, columns, depth = tiles[i]"),
-    replace("return 4 * (m * k * across + k * n * down + m * n)", "return depth * (rows + columns)"),
-)
 tiles_themselves = edit(
     MASTER,
     "wrong type: positions in `tiles`",

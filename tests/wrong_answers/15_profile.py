@@ -1,25 +1,9 @@
 """Answers to 15-profile: (numbers, words that the message must hold). The right ones are computed by the task."""
 
 WRONG = (
-    ({"callees": 40}, "What it calls counts, too"),
-    ({"callees": 50}, "counts for all that called it"),
-    ({"callees": 1460}, "own time of forward is missing"),
-    ({"callees": 2000}, "not called by forward"),
     ({"callees": 1700}, "at any depth"),
-    ({"each": 1000 * 300 / 256}, "in each of the steps"),
-    ({"each": 30_000}, "How many calls has a step"),
-    ({"each": 300 / 2560}, "about microseconds"),
     ({"each": 1}, "divided by all calls"),
-    ({"without": 2000 / 1450}, "Divide by what stays"),
-    ({"without": 0.275}, "more than 1"),
-    ({"without": 1450 / 550}, "about the whole"),
-    ({"quarter": 4}, "all else stays as it was"),
-    ({"quarter": 2000 / 1800}, "does not vanish"),
-    ({"quarter": 2000 / 1950}, "three quarters go"),
     ({"quarter": 3}, "Amdahl"),
-    ({"price": 0.512}, "one step's"),
-    ({"price": 5120}, "about milliseconds"),
-    ({"price": 0.02}, "many times in a step"),
     ({"price": 300}, "times the price of one"),
     ({"price": "5.12"}, "without quotation marks"),
 )

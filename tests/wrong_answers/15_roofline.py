@@ -1,7 +1,7 @@
 """Answers to 15-roofline. CLAIMS: what is said beside each; the last lines say where something else is."""
 
 import numpy as np
-from answers import MASTER, edit, replace
+from answers import MASTER, edit
 from numba import njit
 
 CLAIMS = {"flops": 4000, "moved": 20_000, "intensity": 0.2, "roof": "memory"}
@@ -21,18 +21,5 @@ two_flops = edit(MASTER, "wrong flops: That is half of them", claims={"flops": 2
 of_one_weight = edit(MASTER, "wrong flops: two multiplications, an addition and a subtraction", claims={"flops": 4})
 numbers_not_bytes = edit(MASTER, "wrong moved: That is the number of elements", claims={"moved": 5000})
 only_read = edit(MASTER, "wrong moved: Three numbers are read", claims={"moved": 12_000})
-bytes_per_flop = edit(MASTER, "wrong intensity: bytes for each flop", claims={"intensity": 5.0})
-the_other_roof = edit(MASTER, "wrong roof: The ridge is peak divided by bandwidth", claims={"roof": "arithmetic"})
 no_roof = edit(MASTER, 'wrong not-a-roof: "memory" or', claims={"roof": "bandwidth"})
 no_number = edit(MASTER, "wrong not-a-number: a number above 0", claims={"moved": 0})
-up = edit(MASTER, "wrong suspect: up the slope", replace("w[i] - np", "w[i] + np"))
-old_velocity = edit(MASTER, "wrong suspect: by the old velocity", replace("* velocity", "* v[i]"))
-no_rate = edit(MASTER, "wrong suspect: by the rate, 0.1", replace("np.float32(0.1) * velocity", "velocity"))
-whole_velocity = edit(MASTER, "wrong suspect: counts 0.9 times", replace("np.float32(0.9) * v[i]", "v[i]"))
-forgets = edit(MASTER, "wrong suspect: The old velocity is missing", replace("np.float32(0.9) * v[i] + g[i]", "g[i]"))
-exchanged = edit(
-    MASTER,
-    "wrong suspect: out[0] holds the weights",
-    replace("out[1, i] = velocity", "out[0, i] = velocity"),
-    replace("out[0, i] = w[i]", "out[1, i] = w[i]"),
-)

@@ -3,25 +3,6 @@
 from answers import edit, replace
 
 
-def as_taught():
-    """right"""
-    return r"""
-__kernel void rows(__global const float *x, __global float *out, int rows, int columns)
-{
-    int row = get_group_id(0) * get_num_sub_groups() + get_sub_group_id();
-    int lane = get_sub_group_local_id();
-    if (row < rows) {
-        float sum = 0.0f;
-        for (int column = lane; column < columns; column += get_sub_group_size())
-            sum += x[row * columns + column];
-        sum = sub_group_reduce_add(sum);
-        if (lane == 0)
-            out[row] = sum;
-    }
-}
-"""
-
-
 def by_global_id():
     """right"""
     return r"""
@@ -41,52 +22,33 @@ __kernel void rows(__global const float *x, __global float *out, int rows, int c
 """
 
 
-no_guard = edit(as_taught, "wrong out-of-bounds: a sub-group without a row", replace("if (row < rows) {", "if (1) {"))
 one_round = edit(
-    as_taught,
+    "as_taught",
     "wrong suspect: Only the first 32",
     replace(
         "column < columns; column += get_sub_group_size()", "column < min(columns, 32); column += get_sub_group_size()"
     ),
 )
 not_reduced = edit(
-    as_taught, "wrong suspect: the sum of one work-item", replace("sum = sub_group_reduce_add(sum);", "")
+    "as_taught", "wrong suspect: the sum of one work-item", replace("sum = sub_group_reduce_add(sum);", "")
 )
-all_add_all = edit(
-    as_taught,
-    "wrong suspect: counts 32 times",
-    replace(
-        "int column = lane; column < columns; column += get_sub_group_size()",
-        "int column = 0; column < columns; column++",
-    ),
-)
-all_store = edit(as_taught, "wrong race: one of each sub-group is enough", replace("if (lane == 0)", "if (1)"))
-groups_only = edit(
-    as_taught,
-    "wrong race: Several work-items store",
-    replace("get_group_id(0) * get_num_sub_groups() + get_sub_group_id()", "get_group_id(0)"),
-)
-within_a_group = edit(
-    as_taught,
-    "wrong two-writers: that of the sub-group in the whole",
-    replace("get_group_id(0) * get_num_sub_groups() + get_sub_group_id()", "get_sub_group_id()"),
-)
+all_store = edit("as_taught", "wrong race: one of each sub-group is enough", replace("if (lane == 0)", "if (1)"))
 inside_the_loop = edit(
-    as_taught,
+    "as_taught",
     "wrong inactive-lane-read: behind the loop",
     replace("sum += x[row * columns + column];", "sum += sub_group_reduce_add(x[row * columns + column]);"),
     replace("sum = sub_group_reduce_add(sum);", ""),
 )
 under_a_condition = edit(
-    as_taught,
+    "as_taught",
     "wrong inactive-lane-read: bring a 0",
     replace("sum = sub_group_reduce_add(sum);", "if (lane < columns)\n            sum = sub_group_reduce_add(sum);"),
 )
 by_columns = edit(
-    as_taught, "wrong out-of-bounds: lies outside", replace("x[row * columns + column]", "x[column * columns + row]")
+    "as_taught", "wrong out-of-bounds: lies outside", replace("x[row * columns + column]", "x[column * columns + row]")
 )
 in_pieces = edit(
-    as_taught,
+    "as_taught",
     "over budget over-budget: side by side",
     replace(
         "int column = lane; column < columns; column += get_sub_group_size()",
@@ -94,7 +56,7 @@ in_pieces = edit(
     ),
 )
 local_memory = edit(
-    as_taught,
+    "as_taught",
     "over budget over-budget: without local memory",
     replace(
         "    int lane = get_sub_group_local_id();",

@@ -1,31 +1,6 @@
 """Answers to 16-tiled."""
 
-from answers import cut, edit, insert, replace
-
-
-def as_taught():
-    """right"""
-    return r"""
-#define TILE 8
-
-__kernel void matmul(__global const float *a, __global const float *b, __global float *out, int m, int n, int k)
-{
-    __local float tile_a[TILE][TILE], tile_b[TILE][TILE];
-    int lx = get_local_id(0), ly = get_local_id(1);
-    int column = get_global_id(0), row = get_global_id(1);
-    float sum = 0.0f;
-    for (int s = 0; s < k; s += TILE) {
-        tile_a[ly][lx] = row < m && s + lx < k ? a[row * k + s + lx] : 0.0f;
-        tile_b[ly][lx] = s + ly < k && column < n ? b[(s + ly) * n + column] : 0.0f;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int i = 0; i < TILE; i++)
-            sum += tile_a[ly][i] * tile_b[i][lx];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (row < m && column < n)
-        out[row * n + column] = sum;
-}
-"""
+from answers import edit, insert, replace
 
 
 def steps_counted():
@@ -57,51 +32,30 @@ __kernel void matmul(__global const float *a, __global const float *b, __global 
 """
 
 
-no_first_barrier = edit(
-    as_taught,
-    "wrong race: Two barriers in each step",
-    cut("barrier(CLK_LOCAL_MEM_FENCE);", after="b[(s + ly) * n + column] : 0.0f;"),
-)
-no_second_barrier = edit(
-    as_taught, "wrong race: Two barriers in each step", cut("barrier(CLK_LOCAL_MEM_FENCE);", after="tile_b[i][lx];")
-)
-a_unguarded = edit(
-    as_taught,
-    "wrong out-of-bounds: a 0 goes into local memory",
-    replace("row < m && s + lx < k ? a[row * k + s + lx] : 0.0f", "a[row * k + s + lx]"),
-)
 store_unguarded = edit(
-    as_taught, "wrong out-of-bounds: At the edges a tile hangs over", replace("if (row < m && column < n)", "if (1)")
+    "as_taught", "wrong out-of-bounds: At the edges a tile hangs over", replace("if (row < m && column < n)", "if (1)")
 )
-one_step = edit(as_taught, "wrong suspect: Only the first 8 steps", replace("s < k; s += TILE", "s < 1; s += TILE"))
+one_step = edit("as_taught", "wrong suspect: Only the first 8 steps", replace("s < k; s += TILE", "s < 1; s += TILE"))
 steps_rounded_down = edit(
-    as_taught, "wrong suspect: The last, ragged step", replace("s < k; s += TILE", "s < k / TILE * TILE; s += TILE")
+    "as_taught", "wrong suspect: The last, ragged step", replace("s < k; s += TILE", "s < k / TILE * TILE; s += TILE")
 )
 returns_early = edit(
-    as_taught,
+    "as_taught",
     "wrong barrier-after-exit: Guard the loads and the store",
     insert("if (row >= m || column >= n)\n    return;", after="float sum = 0.0f;"),
 )
-not_filled = edit(
-    as_taught,
-    "wrong uninitialised-shared: beyond the edge a 0 belongs there",
-    replace(
-        "tile_a[ly][lx] = row < m && s + lx < k ? a[row * k + s + lx] : 0.0f;",
-        "if (row < m && s + lx < k) tile_a[ly][lx] = a[row * k + s + lx];",
-    ),
-)
 stores_nothing = edit(
-    as_taught,
+    "as_taught",
     "wrong suspect: Nothing was added",
     replace("sum += tile_a[ly][i] * tile_b[i][lx];", "tile_a[ly][i] * tile_b[i][lx];"),
 )
 no_tiles = edit(
-    as_taught,
+    "as_taught",
     "over budget over-budget: innermost loop",
     replace("tile_a[ly][i] * tile_b[i][lx]", "(row < m && s + i < k ? a[row * k + s + i] : 0.0f) * tile_b[i][lx]"),
 )
 sum_in_out = edit(
-    as_taught,
+    "as_taught",
     "over budget over-budget: every step",
     insert(
         "if (row < m && column < n)\n    out[row * n + column] = sum;", after="sum += tile_a[ly][i] * tile_b[i][lx];"

@@ -1,7 +1,7 @@
 """Every task rejects its wrong answers with the intended message, and passes right ones written differently.
 
 The files beside this one hold the answers to a task each, many of them as edits of another one or of the master
-(tests/answers.py). The docstring of an answer, or what is said in its place, is its verdict:
+(tests/answers.py); those of tests/mistakes that have an `id` belong to them, and all numbers there. The docstring of an answer, or what is said in its place, is its verdict:
 
     right                        written differently from the master; must pass, its budget too
     wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
@@ -71,6 +71,7 @@ def run(task, answer, part="results", hidden=False):
 @pytest.mark.parametrize(("task", "answer"), list(functions()))
 def test_answer(task, answer, monkeypatch):
     sort, kind, says = verdict(answer)
+    says = getattr(answer, "says", [says])
     if isinstance(answer, answers.edit):
         print(answer.source)  # pytest shows it where the test fails
     answer = answers.made(answer)
@@ -85,9 +86,9 @@ def test_answer(task, answer, monkeypatch):
     assert outcome.status == checking.WRONG
     assert outcome.points <= sum(task.partial.values())  # 0, unless the task says more for some cases
     assert outcome.failure.kind == kind, feedback.as_text(outcome)
-    assert says in outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts), feedback.as_text(
-        outcome
-    )
+    message = outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts)
+    for words in says:
+        assert words in message, feedback.as_text(outcome)
     if sort == "over budget":  # wasteful, but right
         assert run(task, answer, hidden=True).status == checking.RIGHT
 
@@ -104,8 +105,10 @@ def test_edits_fit(task):
     module = answers.load(task.id)
     for name, value in vars(module).items():
         if isinstance(value, answers.edit):
-            used = global_names(compile(value.source, f"{name} of {task.id}", "exec"))
-            missing = used - vars(module).keys() - vars(builtins).keys()
+            text = value.cell if isinstance(value, answers.noted) else value.source
+            code = compile(text, f"{name} of {task.id}", "exec")
+            own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+            missing = global_names(code) - own - vars(module).keys() - vars(builtins).keys()
             assert not missing, f"{name} uses {', '.join(missing)}, which the file does not define"
 
 
@@ -132,6 +135,7 @@ def test_predictions(task):
         outcome = checking.check(task, truth | numbers)
         assert outcome.status == checking.WRONG
         assert says, f"{numbers}: which words of the message lead to the cause?"
-        assert says in outcome.failure.cause
+        for words in [says] if isinstance(says, str) else says:
+            assert words in outcome.failure.cause
         (name,) = numbers
         assert str(truth[name]) not in [text for _, text in outcome.failure.facts], "the message gives the answer away"
