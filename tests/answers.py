@@ -86,11 +86,11 @@ class edit:
 
     @functools.cached_property
     def source(self):
-        """The code, without a docstring."""
+        """The code, without a docstring (of one in mistakes/: the whole cell)."""
         if self.base is MASTER:
             name, text = last_answer(answer_cell(self.task_id))
         elif isinstance(self.base, str):
-            name, text = last_answer(self.scope[self.base].cell)
+            name, text = last_answer(self.scope[self.base].source)
         elif isinstance(self.base, edit):
             name, text = self.base.name, self.base.source
         else:
@@ -125,23 +125,18 @@ class edit:
 class noted(edit):
     """An answer in mistakes/: its whole cell, run where those of the file beside it are defined."""
 
-    def __init__(self, task_id, table, kind):
+    def __init__(self, table, kind):
         part = "over budget" if table.get("part") == "budget" else "wrong"
         super().__init__(None, f"{part} {table['kind']}: {' ... '.join(table['says'])}" if kind == "mistake" else kind)
-        self.name, self.task_id, self.cell = table["id"], task_id, table["cell"]
-        self.says = table["says"]
-
-    @property
-    def source(self):
-        return last_answer(self.cell)[1]
+        self.source, self.says = table["cell"], table["says"]
 
     @functools.cached_property
     def made(self):
-        names = self.executed(self.cell, dict(self.scope))
+        names = self.executed(self.source, dict(self.scope))
         name, claims = asked_for(self.task_id)
         self.claims = {claim: names[said] for claim, said in claims.items()}
         answer = names[name]
-        return self.told(answer if name in definitions(self.cell) else lambda: answer)
+        return self.told(answer if name in definitions(self.source) else lambda: answer)
 
 
 @functools.cache
@@ -233,7 +228,7 @@ def load(task_id):
     right, wrong = tables(task_id) if file_of(task_id).exists() else ([], [])
     for kind, table in (*(("right", table) for table in right), *(("mistake", table) for table in wrong)):
         if "id" in table:
-            setattr(module, table["id"], noted(task_id, table | {"cell": cell(task_id, table, right)}, kind))
+            setattr(module, table["id"], noted(table | {"cell": cell(task_id, table, right)}, kind))
     if hasattr(module, "WRONG"):
         module.WRONG += tuple(_predictions(wrong))
     for name, value in vars(module).items():

@@ -86,7 +86,8 @@ def test_answer(task, answer, monkeypatch):
     assert outcome.status == checking.WRONG
     assert outcome.points <= sum(task.partial.values())  # 0, unless the task says more for some cases
     assert outcome.failure.kind == kind, feedback.as_text(outcome)
-    message = outcome.failure.cause + " ".join(text for _, text in outcome.failure.facts)
+    failure = outcome.failure
+    message = " ".join((failure.headline, failure.cause, *(text for _, text in failure.facts)))
     for words in says:
         assert words in message, feedback.as_text(outcome)
     if sort == "over budget":  # wasteful, but right
@@ -105,8 +106,7 @@ def test_edits_fit(task):
     module = answers.load(task.id)
     for name, value in vars(module).items():
         if isinstance(value, answers.edit):
-            text = value.cell if isinstance(value, answers.noted) else value.source
-            code = compile(text, f"{name} of {task.id}", "exec")
+            code = compile(value.source, f"{name} of {task.id}", "exec")
             own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
             missing = global_names(code) - own - vars(module).keys() - vars(builtins).keys()
             assert not missing, f"{name} uses {', '.join(missing)}, which the file does not define"
