@@ -181,12 +181,6 @@ class Page:
             time.sleep(0.05)
         raise TimeoutError(f"after {PATIENCE} s it is still not true that {condition}") from wrong
 
-    def screenshot(self, path, full=False):
-        """A PNG of the window, or of the whole page."""
-        answer = self.browser.call("Page.captureScreenshot", self.browser.session, captureBeyondViewport=full)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(answer["data"]))
-
     def pdf(self, **options):
         """The page as it is printed, as bytes; options of Page.printToPDF."""
         return base64.b64decode(self.browser.call("Page.printToPDF", self.browser.session, **options)["data"])

@@ -191,7 +191,7 @@ def test_what_notices_a_planted_fault_is_run(plan):
     """The faults of mutations.py know which tests a line has."""
     texts, plans, missed = mutations.texts_of(uses.ROOT / "lib"), {}, []
     for fault in mutations.FAULTS:
-        name = mutations.find(fault, texts)[0].relative_to(uses.ROOT).as_posix()
+        name = mutations.find(fault, texts).relative_to(uses.ROOT).as_posix()
         found = plans[name] = plans.get(name) or plan(name, everything=True)
         if fault.file not in {*found.whole, *found.named}:
             missed.append((name, fault.file))

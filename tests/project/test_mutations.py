@@ -68,10 +68,10 @@ def code(text):
 def mistakes(fault):
     """What is wrong with a fault, as sentences."""
     try:
-        path, old, new = mutations.find(fault, TEXTS)
+        path = mutations.find(fault, TEXTS)
         if path.suffix == ".py":
-            ast.parse(TEXTS[path].replace(old, new))
-        if code(old) == code(new):
+            ast.parse(TEXTS[path].replace(fault.old, fault.new))
+        if code(fault.old) == code(fault.new):
             yield f"{fault.name}: the code of {path.name} is as before"
     except LookupError as error:
         yield f"{fault.name}: {error} in lib/"
