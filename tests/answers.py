@@ -135,8 +135,18 @@ class noted(edit):
         names = self.executed(self.source, dict(self.scope))
         name, claims = asked_for(self.task_id)
         self.claims = {claim: names[said] for claim, said in claims.items()}
-        answer = names[name]
-        return self.told(answer if name in definitions(self.source) else lambda: answer)
+        is_function = name in definitions(self.source)
+        return self.told(names[name] if is_function else data("", names[name]))
+
+
+def data(verdict, value):
+    """An answer that is no function, as one that returns it."""
+
+    def answer():
+        return value
+
+    answer.__doc__ = verdict
+    return answer
 
 
 @functools.cache

@@ -1,52 +1,15 @@
-"""Answers to 04-lanes: functions that return the dict of the answer cell."""
+"""Answers to 04-lanes."""
+
+from answers import data
 
 RIGHT = {"A": "never", "B": "order", "C": "vectors", "D": "error", "E": "never"}
 
-
-def but(**verdicts):
-    return RIGHT | verdicts
-
-
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def a_is_a_sum():
-    """wrong verdict: one number is computed at a time"""
-    return but(A="order")
-
-
-def a_has_vectors():
-    """wrong verdict: A: "vectors\""""
-    return but(A="vectors")
-
-
-def b_has_vectors():
-    """wrong verdict: what rounds i and i + 1 need"""
-    return but(B="vectors")
-
-
-def c_raises():
-    """wrong verdict: C: "error\""""
-    return but(C="error")
-
-
-def all_have():
-    """wrong verdict: one number is computed at a time"""
-    return dict.fromkeys("ABCDE", "vectors")
-
-
-def misspelt():
-    """wrong not-allowed: did you mean "order"?"""
-    return but(B="orders")
-
-
-def a_word():
-    """wrong not-allowed: which is text"""
-    return "never"
-
-
-def true_or_false():
-    """wrong not-allowed: a truth value, True or False"""
-    return but(A=False)
+in_another_order = data("right", dict(reversed(RIGHT.items())))
+a_is_a_sum = data("wrong verdict: one number is computed at a time", RIGHT | {"A": "order"})
+a_has_vectors = data('wrong verdict: A: "vectors"', RIGHT | {"A": "vectors"})
+b_has_vectors = data("wrong verdict: what rounds i and i + 1 need", RIGHT | {"B": "vectors"})
+c_raises = data('wrong verdict: C: "error"', RIGHT | {"C": "error"})
+all_have = data("wrong verdict: one number is computed at a time", dict.fromkeys("ABCDE", "vectors"))
+misspelt = data('wrong not-allowed: did you mean "order"?', RIGHT | {"B": "orders"})
+a_word = data("wrong not-allowed: which is text", "never")
+true_or_false = data("wrong not-allowed: a truth value, True or False", RIGHT | {"A": False})

@@ -1,32 +1,11 @@
-"""Answers to 09-verdicts: functions that return the dict of the answer cell."""
+"""Answers to 09-verdicts."""
+
+from answers import data
 
 RIGHT = {"A": "race", "B": "right", "C": "wrong numbers", "D": "outside"}
 
-
-def but(**verdicts):
-    return RIGHT | verdicts
-
-
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def b_goes_outside():
-    """wrong verdict: No launch of this task shows that"""
-    return but(B="outside")
-
-
-def all_right():
-    """wrong verdict: 30 results"""
-    return dict.fromkeys("ABCD", "right")
-
-
-def misspelt():
-    """wrong not-allowed: did you mean "race"?"""
-    return but(A="races")
-
-
-def another_letter():
-    """wrong not-allowed: a dict with "A", "B", "C", "D\""""
-    return but(E="right")
+in_another_order = data("right", dict(reversed(RIGHT.items())))
+b_goes_outside = data("wrong verdict: No launch of this task shows that", RIGHT | {"B": "outside"})
+all_right = data("wrong verdict: 30 results", dict.fromkeys("ABCD", "right"))
+misspelt = data('wrong not-allowed: did you mean "race"?', RIGHT | {"A": "races"})
+another_letter = data('wrong not-allowed: a dict with "A", "B", "C", "D"', RIGHT | {"E": "right"})

@@ -1,6 +1,7 @@
-"""Answers to 11-fails: functions that return the dict of the answer cell."""
+"""Answers to 11-fails."""
 
 import numpy as np
+from answers import data
 
 RIGHT = {
     "first": {"x": [95]},
@@ -9,76 +10,23 @@ RIGHT = {
     "fourth": {"queries": 9, "keys": 3},
 }
 
-
-def but(**flaws):
-    return RIGHT | flaws
-
-
-def numpy_arrays():
-    """right"""
-    return but(first={"x": np.array([0.0, 200.0])}, fourth={"queries": np.int64(1), "keys": np.int32(64)})
-
-
-def all_zero():
-    """wrong agrees: the largest number whose exponential"""
-    return but(first={"x": [0, 0, 0]})
-
-
-def large_and_still_right():
-    """wrong agrees: a float32 can hold"""
-    return but(first={"x": [80, 79, 3]})
-
-
-def one_above_zero():
-    """wrong agrees: For which x is it still 0 at the end"""
-    return but(second={"x": [-200, -200, 0.5]})
-
-
-def below_zero_and_near():
-    """wrong agrees: what is then the largest of the exponentials"""
-    return but(second={"x": [-20, -30, -40]})
-
-
-def around_zero():
-    """wrong agrees: about seven digits"""
-    return but(third={"x": [-1, 0, 1, 2]})
-
-
-def far_from_each_other():
-    """wrong agrees: How large must `squares` be"""
-    return but(third={"x": [-10000, 10000, 5000]})
-
-
-def a_square():
-    """wrong agrees: Which keys does query 0 see"""
-    return but(fourth={"queries": 33, "keys": 33})
-
-
-def too_large():
-    """wrong not-allowed: at place 1: 201"""
-    return but(first={"x": [100, 201]})
-
-
-def negative():
-    """wrong not-allowed: numbers from 0 to 200"""
-    return but(first={"x": [-100]})
-
-
-def too_many():
-    """wrong not-allowed: 9 of them"""
-    return but(second={"x": [-150] * 9})
-
-
-def one_number():
-    """wrong not-allowed: a list of 2 to 8 numbers"""
-    return but(third={"x": [9000]})
-
-
-def infinity():
-    """wrong not-allowed: no number to compute with"""
-    return but(first={"x": [float("inf")]})
-
-
-def no_queries():
-    """wrong not-allowed: a whole number from 1 to 64"""
-    return but(fourth={"queries": 0, "keys": 3})
+numpy_arrays = data(
+    "right", RIGHT | {"first": {"x": np.array([0.0, 200.0])}, "fourth": {"queries": np.int64(1), "keys": np.int32(64)}}
+)
+all_zero = data("wrong agrees: the largest number whose exponential", RIGHT | {"first": {"x": [0, 0, 0]}})
+large_and_still_right = data("wrong agrees: a float32 can hold", RIGHT | {"first": {"x": [80, 79, 3]}})
+one_above_zero = data(
+    "wrong agrees: For which x is it still 0 at the end", RIGHT | {"second": {"x": [-200, -200, 0.5]}}
+)
+below_zero_and_near = data(
+    "wrong agrees: what is then the largest of the exponentials", RIGHT | {"second": {"x": [-20, -30, -40]}}
+)
+around_zero = data("wrong agrees: about seven digits", RIGHT | {"third": {"x": [-1, 0, 1, 2]}})
+far_from_each_other = data("wrong agrees: How large must `squares` be", RIGHT | {"third": {"x": [-10000, 10000, 5000]}})
+a_square = data("wrong agrees: Which keys does query 0 see", RIGHT | {"fourth": {"queries": 33, "keys": 33}})
+too_large = data("wrong not-allowed: at place 1: 201", RIGHT | {"first": {"x": [100, 201]}})
+negative = data("wrong not-allowed: numbers from 0 to 200", RIGHT | {"first": {"x": [-100]}})
+too_many = data("wrong not-allowed: 9 of them", RIGHT | {"second": {"x": [-150] * 9}})
+one_number = data("wrong not-allowed: a list of 2 to 8 numbers", RIGHT | {"third": {"x": [9000]}})
+infinity = data("wrong not-allowed: no number to compute with", RIGHT | {"first": {"x": [float("inf")]}})
+no_queries = data("wrong not-allowed: a whole number from 1 to 64", RIGHT | {"fourth": {"queries": 0, "keys": 3}})

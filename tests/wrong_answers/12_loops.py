@@ -1,52 +1,15 @@
-"""Answers to 12-loops: functions that return the dict of the answer cell."""
+"""Answers to 12-loops."""
+
+from answers import data
 
 RIGHT = {"first": "stale", "second": "pairs", "third": "learns", "fourth": "right", "fifth": "judges", "sixth": "leak"}
 
-
-def but(**verdicts):
-    return RIGHT | verdicts
-
-
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def first_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(first="right")
-
-
-def second_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(second="right")
-
-
-def third_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(third="right")
-
-
-def fourth_is_stale():
-    """wrong verdict: No run of this task shows that"""
-    return but(fourth="stale")
-
-
-def fifth_learns():
-    """wrong verdict: it goes wrong here"""
-    return but(fifth="learns")
-
-
-def sixth_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(sixth="right")
-
-
-def two_exchanged():
-    """wrong verdict: which gradients wait"""
-    return but(third="judges", fifth="learns")
-
-
-def all_right():
-    """wrong verdict: it goes wrong here"""
-    return dict.fromkeys(RIGHT, "right")
+in_another_order = data("right", dict(reversed(RIGHT.items())))
+first_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"first": "right"})
+second_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"second": "right"})
+third_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"third": "right"})
+fourth_is_stale = data("wrong verdict: No run of this task shows that", RIGHT | {"fourth": "stale"})
+fifth_learns = data("wrong verdict: it goes wrong here", RIGHT | {"fifth": "learns"})
+sixth_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"sixth": "right"})
+two_exchanged = data("wrong verdict: which gradients wait", RIGHT | {"third": "judges", "fifth": "learns"})
+all_right = data("wrong verdict: it goes wrong here", dict.fromkeys(RIGHT, "right"))

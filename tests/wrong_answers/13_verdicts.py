@@ -1,27 +1,10 @@
-"""Answers to 13-verdicts: functions that return the dict of the answer cell."""
+"""Answers to 13-verdicts."""
+
+from answers import data
 
 RIGHT = {"first": "zero", "second": "bias", "third": "right", "fourth": "pairs", "fifth": "ends", "sixth": "floor"}
 
-
-def but(**verdicts):
-    return RIGHT | verdicts
-
-
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def first_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(first="right")
-
-
-def fifth_rounds_down():
-    """wrong verdict: it goes wrong here"""
-    return but(fifth="floor")
-
-
-def another_word():
-    """wrong not-allowed: did you mean"""
-    return but(first="zero point")
+in_another_order = data("right", dict(reversed(RIGHT.items())))
+first_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"first": "right"})
+fifth_rounds_down = data("wrong verdict: it goes wrong here", RIGHT | {"fifth": "floor"})
+another_word = data("wrong not-allowed: did you mean", RIGHT | {"first": "zero point"})

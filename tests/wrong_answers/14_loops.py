@@ -1,32 +1,11 @@
-"""Answers to 14-loops: functions that return the dict of the answer cell."""
+"""Answers to 14-loops."""
+
+from answers import data
 
 RIGHT = {"first": "divide", "second": "ragged", "third": "batch", "fourth": "right", "fifth": "start", "sixth": "late"}
 
-
-def but(**verdicts):
-    return RIGHT | verdicts
-
-
-def in_another_order():
-    """right"""
-    return dict(reversed(RIGHT.items()))
-
-
-def first_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(first="right")
-
-
-def second_starts_apart():
-    """wrong verdict: it goes wrong here"""
-    return but(second="start")
-
-
-def third_is_right():
-    """wrong verdict: it goes wrong here"""
-    return but(third="right")
-
-
-def another_word():
-    """wrong not-allowed: did you mean"""
-    return but(third="batches")
+in_another_order = data("right", dict(reversed(RIGHT.items())))
+first_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"first": "right"})
+second_starts_apart = data("wrong verdict: it goes wrong here", RIGHT | {"second": "start"})
+third_is_right = data("wrong verdict: it goes wrong here", RIGHT | {"third": "right"})
+another_word = data("wrong not-allowed: did you mean", RIGHT | {"third": "batches"})

@@ -1,41 +1,12 @@
-"""Answers to 14-pipeline: each function returns the steps."""
+"""Answers to 14-pipeline."""
 
+from answers import data
 
-def as_a_list():
-    """right"""
-    return list("ABCABAAAADCBBBBDCCCCDDDD")
-
-
-def forward_in_blocks():
-    """wrong not-reached: each stage keeps four activations"""
-    return "AAABBBCCCDDD" * 2
-
-
-def too_few():
-    """wrong not-reached: What could stage 0 do"""
-    return "A"
-
-
-def too_often():
-    """wrong impossible: A microbatch has six passes"""
-    return "AAAAAAABBBBB"
-
-
-def a_fifth():
-    """wrong unknown-thread: The microbatches are A, B, C and D"""
-    return "ABCDE"
-
-
-def a_number():
-    """wrong type: one letter for each step"""
-    return 18
-
-
-def passes_in_place_of_letters():
-    """wrong unknown-thread: A step issues the next pass"""
-    return ["Af0", "Af1"]
-
-
-def far_too_many():
-    """wrong too-many-steps: has 24 when"""
-    return "ABCD" * 300
+as_a_list = data("right", list("ABCABAAAADCBBBBDCCCCDDDD"))
+forward_in_blocks = data("wrong not-reached: each stage keeps four activations", "AAABBBCCCDDD" * 2)
+too_few = data("wrong not-reached: What could stage 0 do", "A")
+too_often = data("wrong impossible: A microbatch has six passes", "AAAAAAABBBBB")
+a_fifth = data("wrong unknown-thread: The microbatches are A, B, C and D", "ABCDE")
+a_number = data("wrong type: one letter for each step", 18)
+passes_in_place_of_letters = data("wrong unknown-thread: A step issues the next pass", ["Af0", "Af1"])
+far_too_many = data("wrong too-many-steps: has 24 when", "ABCD" * 300)

@@ -1,11 +1,10 @@
 """Answers to 16-events."""
 
-from answers import edit, replace
+from answers import data, edit, replace
 
-
-def says_more():
-    """right"""
-    return {
+says_more = data(
+    "right",
+    {
         "write w": [],
         "write x": [],
         "blur": ["write x", "write w"],
@@ -13,7 +12,8 @@ def says_more():
         "write x 2": ["blur", "write w"],
         "blur 2": ["read y", "write x 2", "blur"],
         "read y 2": ["blur 2", "read y"],
-    }
+    },
+)
 
 
 reads_at_once = edit(
