@@ -1,7 +1,11 @@
 """The answers of the master notebooks, as their checks get them."""
 
+import functools
 import itertools
+import re
 from pathlib import Path
+
+import numpy as np
 
 from coursework import build, definition
 from coursework.answer import Local
@@ -10,6 +14,27 @@ from coursework.kinds.function import FunctionTask
 from coursework.kinds.scenario import ScenarioTask
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@functools.cache
+def cells(chapter):
+    """{id: source} of the cells of a chapter's master."""
+    (path,) = (path for path in build.masters(ROOT) if path.name.startswith(f"{chapter}_"))
+    return {cell.id: cell.source for cell in build.read(path).cells}
+
+
+def specification(task_id, name=r"out\w*"):
+    """The code of a statement that says what is computed: the listing that stores into the output."""
+    statement = cells(task_id.split("-")[0])[f"{task_id}-task"]
+    blocks = re.findall(r"^```python\n(.*?)^```$", statement, re.MULTILINE | re.DOTALL)
+    (found,) = (block for block in blocks if re.search(rf"{name}\[", block))
+    return found
+
+
+def cases_of(task):
+    """(arguments, name) of the cases that are told, and of those that are kept back."""
+    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
+        yield case.make(np.random.default_rng(number)), case.name
 
 
 def answer(task):

@@ -4,18 +4,18 @@ import itertools
 import math
 import re
 import threading
-from pathlib import Path
 
+import masters
 import pytest
 
-from coursework import build, definition, progress
+from coursework import definition, progress
 from coursework.events import Accesses
 from coursework.tasks import c02 as tasks
 from cpulab.explore import explore
 
 pytestmark = pytest.mark.quick
 
-MASTER = {c.id: c.source for c in build.read(Path(__file__).resolve().parents[2] / "solutions/02_threads.ipynb").cells}
+MASTER = masters.cells("02")
 LEFT_OUT = "It can be left out.*"
 
 

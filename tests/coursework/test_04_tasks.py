@@ -3,12 +3,12 @@
 import ast
 import inspect
 import re
-from pathlib import Path
 
+import masters
 import numpy as np
 import pytest
 
-from coursework import build, checking, definition
+from coursework import checking, definition
 from coursework.answer import Local
 from coursework.checking import arguments_of
 from coursework.grading import servant
@@ -16,8 +16,7 @@ from coursework.tasks import c04 as tasks
 
 pytestmark = pytest.mark.quick
 
-ROOT = Path(__file__).resolve().parents[2]
-MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "04_memory.ipynb").cells}
+MASTER = masters.cells("04")
 
 
 def given(task_id):

@@ -4,16 +4,17 @@ import ast
 import re
 from pathlib import Path
 
+import masters
 import pytest
 
-from coursework import build, checking, definition
+from coursework import checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
 from coursework.tasks import c08 as tasks
 from cpulab.explore import Program
 
 ROOT = Path(__file__).resolve().parents[2]
-MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "08_matmul.ipynb").cells}
+MASTER = masters.cells("08")
 
 
 def given_kernel():

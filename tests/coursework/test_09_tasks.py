@@ -1,55 +1,21 @@
 """Chapter 09: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
 
-import inspect
 import itertools
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import answers
+import masters
 import numpy as np
 import pytest
 
-from coursework import build, checking, definition
+from coursework import checking, definition
 from coursework.answer import Local
 from coursework.grading import servant
 from coursework.kinds.data import outcome_of
 from coursework.tasks import c09 as tasks
 from dlkernels.convolution import reference
 
-ROOT = Path(__file__).resolve().parents[2]
-MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "09_convolution.ipynb").cells}
-SPECIFIED = ("09-line", "09-plane", "09-halo", "09-pool", "09-im2col", "09-weight", "09-winograd", "09-roofline")
-
-
-def specification(task_id):
-    """The code of a statement that says what is computed: the listing that stores into the output."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", MASTER[f"{task_id}-task"], re.MULTILINE | re.DOTALL)
-    name = "places" if task_id == "09-pool" else "out"
-    (found,) = [block for block in blocks if f"{name}[" in block]
-    return found
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("task_id", SPECIFIED)
-def test_the_specification_of_the_statement_is_that_of_the_task(task_id):
-    """It runs as it stands, and fills the output with what the check expects, in every case."""
-    task, code = definition.find(task_id), compile(specification(task_id), task_id, "exec")
-    names = list(inspect.signature(task.spec).parameters)
-    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
-        arguments = case.make(np.random.default_rng(number))
-        double = [x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x for x in arguments]
-        scope = dict(zip(names, double, strict=True)) | {"np": np}
-        if task_id == "09-pool":
-            scope |= {"height": arguments[0].shape[1], "width": arguments[0].shape[2]}
-        if task_id == "09-im2col":
-            sides = [(n + 2 * arguments[3] - arguments[1]) // arguments[2] + 1 for n in arguments[0].shape[1:]]
-            scope |= dict(zip(("high", "wide"), sides, strict=True)) | {"channels": len(arguments[0])}
-        if task_id == "09-weight":
-            scope |= dict(zip(("high", "wide"), arguments[0].shape[2:], strict=True))
-        exec(code, scope)
-        filled = scope["places" if task_id == "09-pool" else "out"]
-        np.testing.assert_allclose(filled, task.spec(*arguments), rtol=1e-12, atol=1e-12, err_msg=case.name)
+MASTER = masters.cells("09")
 
 
 @pytest.mark.quick
@@ -77,16 +43,6 @@ def test_the_tasks_compute_what_the_library_computes():
                 found = reference.conv2d(x, weight, None, stride, padding).reshape(2, -1)
                 expected = weight.reshape(2, -1) @ expected
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=case.name)
-
-
-@pytest.mark.quick
-def test_the_statement_shows_the_kernels_that_are_judged():
-    statement = MASTER["09-verdicts-task"]
-    for name, program in tasks.VERDICTS.programs.items():
-        source = inspect.getsource(program.py_func).rstrip()
-        assert f"**{name}**\n\n```python\n{source}\n```\n" in statement
-    for fault in tasks.VERDICTS.faults:
-        assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
 def test_the_right_kernel_is_right_for_other_sizes_too():

@@ -1,57 +1,29 @@
 """Chapter 10: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
 
 import ast
-import inspect
 import math
 import re
-from pathlib import Path
 
 import answers
+import masters
 import numpy as np
 import pytest
 
-from coursework import build, checking, definition
+from coursework import checking
 from coursework.answer import Local
 from coursework.grading import servant
 from coursework.tasks import c10 as tasks
 from dlkernels.recurrent import reference
 from simt.xray import xray
 
-ROOT = Path(__file__).resolve().parents[2]
-MASTER = {cell.id: cell.source for cell in build.read(ROOT / "solutions" / "10_recurrent.ipynb").cells}
-
-
-def specification(task_id):
-    """The code of a statement that says what is computed: the listing that stores into the output."""
-    blocks = re.findall(r"^```python\n(.*?)^```$", MASTER[f"{task_id}-task"], re.MULTILINE | re.DOTALL)
-    (found,) = [block for block in blocks if re.search(r"out\w*\[", block)]
-    return found
-
-
-def cases_of(task):
-    """(arguments, name) of the cases that are told, and of those that are kept back."""
-    for number, case in enumerate((*task.cases, *definition.hidden_cases(task))):
-        yield case.make(np.random.default_rng(number)), case.name
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("task_id", ["10-fused", "10-chunks", "10-scan"])
-def test_the_specification_of_the_statement_is_that_of_the_task(task_id):
-    """It runs as it stands, and fills the output with what the check expects, in every case."""
-    task, code = definition.find(task_id), compile(specification(task_id), task_id, "exec")
-    names = list(inspect.signature(task.spec).parameters)
-    for arguments, case in cases_of(task):
-        double = [x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x for x in arguments]
-        scope = dict(zip(names, double, strict=True)) | {"np": np}
-        exec(code, scope)
-        np.testing.assert_allclose(scope["out"], task.spec(*arguments), rtol=1e-9, atol=1e-12, err_msg=case)
+MASTER = masters.cells("10")
 
 
 @pytest.mark.quick
 def test_a_padded_batch_is_read_backwards_as_the_specification_reads_a_reversed_row():
     """The statement shows the other direction: run on each row turned round, it gives the answer turned round."""
-    code = compile(specification("10-lengths"), "10-lengths", "exec")
-    for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
+    code = compile(masters.specification("10-lengths"), "10-lengths", "exec")
+    for (x, u, lengths, _), case in masters.cases_of(tasks.LENGTHS):
         right = tasks.lengths.read_back(x, u, lengths)
         for r, length in enumerate(lengths):
             turned = x[:length, r : r + 1][::-1].astype(np.float64)
@@ -68,27 +40,27 @@ def _close(found, right, case=""):
 
 @pytest.mark.quick
 def test_the_tasks_compute_what_the_library_computes():
-    for (x, h, c, *weights), case in cases_of(tasks.CELL):
+    for (x, h, c, *weights), case in masters.cases_of(tasks.CELL):
         _, new_h, new_c = reference.lstm(x[None], h[None], c[None], *weights)
         for found, right in zip(tasks.cell.lstm_cell(x, h, c, *weights), (new_h, new_c), strict=True):
             _close(found, right[0], case)
-    for (of_x, of_h, h, _), case in cases_of(tasks.FUSED):
+    for (of_x, of_h, h, _), case in masters.cases_of(tasks.FUSED):
         sums = of_x.astype(np.float64), of_h.astype(np.float64)
         _close(tasks.fused.gru_cell(of_x, of_h, h), reference._step("gru", *sums, h.astype(np.float64), None)[0], case)
-    for (x, u, lengths, _), case in cases_of(tasks.LENGTHS):
+    for (x, u, lengths, _), case in masters.cases_of(tasks.LENGTHS):
         whole = np.isfinite(x).all(axis=2)[..., None]
         hidden, weights = len(u), [[np.eye(len(u))] * 2, [u, u]]
         both, _ = reference.rnn(np.where(whole, x, 0), None, *weights, bidirectional=True, lengths=lengths)
         _close(tasks.lengths.read_back(x, u, lengths), both[..., hidden:], case)
-    for (a, b, h0, _, _), case in cases_of(tasks.CHUNKS):
+    for (a, b, h0, _, _), case in masters.cases_of(tasks.CHUNKS):
         _close(tasks.chunks.states(a, b, h0), reference.scan(a, b, np.array(h0)), case)
-    for (a, grad, _), case in cases_of(tasks.SCAN):
+    for (a, grad, _), case in masters.cases_of(tasks.SCAN):
         _close(tasks.scan.gradients(a, grad), reference.scan_backward(grad, a, np.zeros_like(a), dim=1)[1], case)
 
 
 @pytest.mark.quick
 def test_a_step_backwards_is_what_the_library_has_and_what_is_measured():
-    for (z, c, of_h, of_c), case in cases_of(tasks.BACKWARD):
+    for (z, c, of_h, of_c), case in masters.cases_of(tasks.BACKWARD):
         _, new, gates = tasks.backward._forward(z, c)
         right, _, _, before = reference._step_backward("lstm", of_h, of_c, None, c, (*gates, np.tanh(new)))
         found = tasks.backward.step_backward(z, c, of_h, of_c)

@@ -6,6 +6,7 @@ import threading
 from fractions import Fraction
 from pathlib import Path
 
+import masters
 import numpy as np
 import pytest
 from numba import njit, prange
@@ -67,14 +68,9 @@ FIRST_TRIED = {  # task -> flaw, or any other -> an input that comes to mind fir
 }
 
 
-def cells(task):
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
-    return {cell.id: cell.source for cell in build.read(path).cells}
-
-
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_the_statement_shows_what_is_run(task):
-    statement = cells(task)[f"{task.id}-task"]
+    statement = masters.cells(task.chapter)[f"{task.id}-task"]
     for flaw in task.flaws:
         source = inspect.getsource(getattr(flaw.wrong, "py_func", flaw.wrong)).rstrip()
         assert f"\n{source}\n" in statement
@@ -86,7 +82,7 @@ def test_the_statement_shows_what_is_run(task):
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_the_cell_asks_for_all_fields(task):
     scope = {}
-    source = cells(task)[task.id].split(build.SOLUTION[0])[0]
+    source = masters.cells(task.chapter)[task.id].split(build.SOLUTION[0])[0]
     exec(source, scope)
     (shipped,) = (value for name, value in scope.items() if not name.startswith("__"))
     assert shipped == {flaw.name: dict.fromkeys(flaw.fields, ...) for flaw in task.flaws}
@@ -153,7 +149,7 @@ def test_progress_is_told_and_the_first_that_agrees_is_shown():
 def test_green_says_where_each_fails():
     task = definition.find("07-fails")
     scope = {}
-    exec(cells(task)["07-fails"], scope)
+    exec(masters.cells(task.chapter)["07-fails"], scope)
     outcome = checking.check(task, Local(scope["fails"]))
     text = feedback.as_text(outcome)
     assert "first fails. n = 64 in 3 blocks of 64: `a[i]`: thread 0 of block 1 uses index [64]" in text

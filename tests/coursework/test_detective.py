@@ -3,12 +3,12 @@
 import inspect
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
+import masters
 import numpy as np
 import pytest
 
-from coursework import build, checking, definition, feedback
+from coursework import checking, definition, feedback
 from coursework.answer import Local
 from coursework.kinds.data import outcome_of
 from coursework.kinds.detective import DetectiveTask, Fault
@@ -16,7 +16,6 @@ from coursework.kinds.parallel import ParallelTask
 
 pytestmark = pytest.mark.rotates
 
-ROOT = Path(__file__).resolve().parents[2]
 TASKS = [task for task in definition.everything() if isinstance(task, DetectiveTask)]
 VERDICTS = definition.find("08-verdicts")
 
@@ -24,6 +23,10 @@ VERDICTS = definition.find("08-verdicts")
 def truth(task, seed=None):
     seed = task.seed if seed is None else seed
     return {name: task.fault_of(run).name for name, run in task.seen(seed).items()}
+
+
+def statement_of(task):
+    return masters.cells(task.chapter)[f"{task.id}-task"]
 
 
 def more_cases(task):
@@ -56,16 +59,23 @@ def test_the_right_one_passes_the_hidden_cases_too(task_id):
         assert (right.status == checking.RIGHT) == (truth(task)[name] == "right")
 
 
-@pytest.mark.parametrize("name", ["03-loops", "04-ahead", "04-lanes", "06-races", "10-linear"])
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+def test_the_statement_says_what_each_verdict_means(task):
+    """In a list or a table."""
+    for fault in task.faults:
+        listed, row = f'- `"{fault.name}"`: {fault.text}', f'| `"{fault.name}"` | {fault.text} |'
+        assert listed in statement_of(task) or row in statement_of(task)
+
+
+@pytest.mark.parametrize(
+    "name", ["03-loops", "04-ahead", "04-lanes", "06-races", "07-verdicts", "09-verdicts", "10-linear"]
+)
 def test_whole_programs_stand_in_the_statement(name):
     task = definition.find(name)
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
-    statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
+    statement = statement_of(task)
     for letter, program in task.programs.items():
         source = inspect.getsource(getattr(program, "py_func", program)).rstrip()
         assert f"**{letter}**\n\n```python\n{source}\n```" in statement
-    for fault in task.faults:
-        assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
 def test_what_is_watched_is_what_compiled_loops_do():
@@ -81,9 +91,7 @@ def test_what_is_watched_is_what_compiled_loops_do():
 
 
 def test_the_statement_shows_what_is_run():
-    path = next(p for p in build.masters(ROOT) if p.name.startswith("08"))
-    statement = {cell.id: cell.source for cell in build.read(path).cells}["08-verdicts-task"]
-    frame, loops = statement.split("Here are the loops.")
+    frame, loops = statement_of(VERDICTS).split("Here are the loops.")
     given, _, end = frame.partition("    ...\n")
     for name, program in VERDICTS.programs.items():
         lines = inspect.getsource(program.py_func).rstrip().splitlines()
@@ -93,20 +101,15 @@ def test_the_statement_shows_what_is_run():
         assert before in given
         assert f"**{name}**\n\n```python\n{loop}\n```\n\n" in loops
         assert after in end
-    for fault in VERDICTS.faults:
-        assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
 @pytest.mark.parametrize("name", ["01-protocols", "02-buffers", "02-races"])
 def test_the_statement_shows_whole_programs(name):
     task = definition.find(name)
-    path = next(p for p in build.masters(ROOT) if p.name.startswith(f"{task.chapter}_"))
-    statement = {cell.id: cell.source for cell in build.read(path).cells}[f"{name}-task"]
+    statement = statement_of(task)
     shown = {base for program in task.programs.values() if isinstance(program, type) for base in program.__mro__[:-1]}
     for program in shown or task.programs.values():
         assert inspect.getsource(program).rstrip() in statement
-    for fault in task.faults:
-        assert f'- `"{fault.name}"`: {fault.text}' in statement
 
 
 @pytest.mark.parametrize("name", ["01-protocols", "02-buffers", "02-races"])
@@ -182,14 +185,3 @@ def test_a_task_is_defined_with_faults_that_its_judge_can_show():
     said = outcome(truth(VERDICTS) | {"C": "right"}, unknown)
     assert said.failure.kind == "checker-error"
     assert "no fault lists 'race'" in dict(said.failure.facts)["it said"]
-
-
-def test_the_statement_of_07_shows_what_is_run():
-    task = definition.find("07-verdicts")
-    path = next(p for p in build.masters(ROOT) if p.name.startswith("07"))
-    statement = {cell.id: cell.source for cell in build.read(path).cells}["07-verdicts-task"]
-    for name, program in task.programs.items():
-        source = inspect.getsource(program.py_func).rstrip()
-        assert f"**{name}**\n\n```python\n{source}\n```\n\n" in statement
-    for fault in task.faults:
-        assert f'- `"{fault.name}"`: {fault.text}' in statement

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import masters
 import nbformat
 import numpy as np
 import pytest
@@ -368,8 +369,7 @@ FIRST_LINES = {
 @pytest.mark.rotates
 @pytest.mark.parametrize(("task", "most", "without"), IMPORTS)
 def test_a_check_imports_what_it_needs(task, most, without):
-    (master,) = (p for p in build.masters(ROOT) if p.name.startswith(task[:2]))
-    source = {cell.id: cell.source for cell in build.read(master).cells}
+    source = masters.cells(task[:2])
     call = re.search(rf'check\("{task}", (\w+)\)', source[f"{task}-check"])
     name = call[1] if call else ""
     imports = FIRST_LINES[task[:2]]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import masters
 import nbformat
 import numpy as np
 import pytest
@@ -38,10 +39,9 @@ def outcome(task_id, answer, **options):
 @pytest.mark.quick
 @pytest.mark.parametrize("task", SCHEDULES, ids=lambda task: task.id)
 def test_the_statement_shows_the_program_that_is_played(task):
-    (path,) = (ROOT / "solutions").glob(f"{task.chapter}_*.ipynb")
-    (cell,) = (c for c in build.read(path).cells if c.id == f"{task.id}-task")
-    assert f"```python\n{task.program.text.rstrip()}\n```" in cell.source
-    assert f"*{task.points} points, about {task.minutes} minutes." in cell.source
+    statement = masters.cells(task.chapter)[f"{task.id}-task"]
+    assert f"```python\n{task.program.text.rstrip()}\n```" in statement
+    assert f"*{task.points} points, about {task.minutes} minutes." in statement
 
 
 @pytest.mark.quick
@@ -50,9 +50,7 @@ def test_the_best_is_found_and_no_hint_gives_it_away(task):
     most, steps, _, complete = task.most
     assert complete
     assert worth(task, steps) == most
-    (path,) = (ROOT / "solutions").glob(f"{task.chapter}_*.ipynb")
-    (statement,) = (c.source for c in build.read(path).cells if c.id == f"{task.id}-task")
-    for text in (statement, *task.hints):
+    for text in (masters.cells(task.chapter)[f"{task.id}-task"], *task.hints):
         for word in re.findall(r"\b[ABC]{4,}\b", text):
             assert worth(task, word) < most
     assert all(reached < most for reached in task.slips)
@@ -280,11 +278,10 @@ def test_claims_are_asked_for_by_name():
 @pytest.mark.quick
 def test_the_statement_names_the_card_and_the_case():
     for task in (t for t in definition.everything() if isinstance(t, MeasuredTask)):
-        (path,) = (ROOT / "solutions").glob(f"{task.chapter}_*.ipynb")
-        (cell,) = (c for c in build.read(path).cells if c.id == f"{task.id}-task")
+        statement = masters.cells(task.chapter)[f"{task.id}-task"]
         for number in (task.card.peak / 1e9, task.card.bandwidth / 1e9):
-            assert f"{number:g} G" in cell.source
-        assert all(f"`{claim}`" in cell.source for claim in task.claims)
+            assert f"{number:g} G" in statement
+        assert all(f"`{claim}`" in statement for claim in task.claims)
 
 
 # in grading ----------------------------------------------------------------------------------------------------------
@@ -325,7 +322,7 @@ def graded(request, tmp_path, exercise, answers):
 
 
 def answers_of(exercise, *ids):
-    cells = {c.id: c.source for c in build.read(ROOT / "solutions" / f"{exercise}.ipynb").cells}
+    cells = masters.cells(exercise.split("_")[0])
     return {name: build.remove_region(cells[name], build.SOLUTION, lambda lines, indent: lines) for name in ids}
 
 

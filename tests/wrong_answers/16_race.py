@@ -1,6 +1,6 @@
 """Answers to 16-race."""
 
-from answers import edit, insert, replace
+from answers import cut, edit, insert, replace
 
 CLAIMS = {"line": 10}
 
@@ -55,4 +55,7 @@ too_many = edit(
     as_taught,
     "wrong replaced: as it was handed out",
     insert("barrier(CLK_LOCAL_MEM_FENCE);", before="float middle = t[l];"),
+)
+a_word = edit(
+    as_taught, "wrong line: whole number", replace("smooth(__global", "smooth(__global"), claims={"line": "ten"}
 )

@@ -58,7 +58,7 @@ def local(task, answer):
     function = getattr(answer, "py_func", answer)
     answer = answer() if isinstance(task, OpenCLTask) else answer  # a text
     return Local(
-        answer, claims=function.__globals__["CLAIMS"] | getattr(function, "claims", {}) if task.claims else None
+        answer, claims=function.__globals__.get("CLAIMS", {}) | getattr(function, "claims", {}) if task.claims else None
     )
 
 
