@@ -1,6 +1,6 @@
 """Answers to 16-race."""
 
-from answers import cut, edit, insert, replace
+from answers import edit, insert, replace
 
 CLAIMS = {"line": 10}
 
