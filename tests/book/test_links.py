@@ -22,7 +22,7 @@ def parsed(path):
 class Tags(HTMLParser):
     """The links of a page, as (tag, attributes), and its anchors. All pages are many: a tree of each would take minutes."""
 
-    LINKS = {"a", "link", "script", "img", "source", "iframe"}
+    LINKS = ("a", "link", "script", "img", "source", "iframe")
 
     def __init__(self, text):
         super().__init__()

@@ -51,13 +51,17 @@ def test_an_update_is_told_the_atomic_that_does_the_same(statement):
     assert UPDATES[statement] in cure_of(statement)
 
 
-@pytest.mark.parametrize(("statement", "dtype"), [("x[i] |= v", "uint8"), ("x[i] += v", "int16"), ("x[i] += v", "float16")])
+@pytest.mark.parametrize(
+    ("statement", "dtype"), [("x[i] |= v", "uint8"), ("x[i] += v", "int16"), ("x[i] += v", "float16")]
+)
 def test_a_type_that_has_no_such_atomic_is_named(statement, dtype):
     assert f"it has none for {dtype}" in cure_of(statement, dtype)
 
 
 def test_the_types_of_atomics_are_those_of_the_executor():
-    assert {name: types for name, (types, _) in OPERATIONS.items()} == {name: updates.takes(name) for name in OPERATIONS}
+    assert {name: types for name, (types, _) in OPERATIONS.items()} == {
+        name: updates.takes(name) for name in OPERATIONS
+    }
 
 
 def found_in(name):

@@ -79,8 +79,8 @@ def xray(
 
     The kernel runs in full, and arrays are changed as by a launch. Where it cannot go on (a deadlock, a
     shuffle from a lane outside its mask, a loop that goes on and on after an index out of bounds) the report covers
-    what ran until then, and says so (``report.stopped``). Thousands of threads are fine; for a matrix of real size, x-ray a few blocks (the
-    pattern is the same), or take the compiled engine.
+    what ran until then, and says so (``report.stopped``). Thousands of threads are fine; for a matrix of real size,
+    x-ray a few blocks (the pattern is the same), or take the compiled engine.
     """
     check_name(engine)
 
