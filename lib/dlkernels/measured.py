@@ -52,3 +52,13 @@ def _measure(usual, ways):
             least[name] = min(least[name], time.perf_counter() - begun)
     best = min(least, key=least.get)
     return best if least[best] < MARGIN * least[usual] else usual
+
+
+def _forget_who_measures():
+    """In a process that was forked: the thread that held the lock is not there."""
+    global _one_at_a_time
+    _one_at_a_time = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_who_measures)

@@ -1,6 +1,8 @@
 """What no count decides is timed once on a machine, and kept; with a clock that a test controls."""
 
 import json
+import os
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +15,7 @@ from dlkernels.simd import kept
 
 pytestmark = pytest.mark.quick
 NAMES = "usual", "other"
+PATIENCE = 60  # seconds, for a process that would wait for ever
 
 
 @pytest.fixture
@@ -139,3 +142,27 @@ def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, q
     weight = np.ones((channels[1], channels[0], kernel, kernel), np.float32)
     assert choose.direct_way(weight, g, np.empty((1, channels[1], *shape), np.float32)) == rungs[-1]
     assert len(asked) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_process_that_is_forked_while_another_thread_measures_measures_by_itself(machine):
+    measures, forked = threading.Event(), threading.Event()
+
+    def measuring():
+        with measured._one_at_a_time:
+            measures.set()
+            forked.wait()
+
+    thread = threading.Thread(target=measuring)
+    thread.start()
+    measures.wait()
+    if (child := os.fork()) == 0:
+        signal.alarm(PATIENCE)
+        try:
+            os._exit(measured.fastest("which", NAMES, machine["ways"]) != "other")
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    forked.set()
+    thread.join()
+    assert code == 0
