@@ -44,12 +44,13 @@ def rotated(x, positions, frequencies, sign=1, neighbours=False, cross=1, exchan
     return np.concatenate((first, second), axis=1)
 
 
-def _by_partner(partner, minus):
-    """Each number with the partner in column partner(c, width); minus(c, width): whether its term is subtracted."""
+def _by_partner(partner, minus, pair=lambda c, width: c % (width // 2)):
+    """Each number with the partner in column partner(c, width); minus(c, width): whether its term is subtracted; pair(c, width):
+    the number of its frequency."""
 
     def formula(x, positions, frequencies, out):
         x, columns = x.astype(np.float64), np.arange(x.shape[1])
-        angles = np.multiply.outer(positions, frequencies.astype(np.float64)[columns % len(frequencies)])
+        angles = np.multiply.outer(positions, frequencies.astype(np.float64)[pair(columns, x.shape[1])])
         if x.shape[1] == 2:
             return NOTHING
         others = x[:, partner(columns, x.shape[1])]
@@ -64,6 +65,10 @@ def _neighbour(c, width):
 
 def _next(c, width):
     return np.where(c < width // 2, c + 1, c - 1)
+
+
+def _half_away(c, width):
+    return (c + width // 2) % width
 
 
 def _first_half(c, width):
@@ -100,6 +105,10 @@ ROTARY = KernelTask(
             _rotary(neighbours=True),
             "Neighbours were paired, columns 0 and 1, 2 and 3. Here column c belongs to column c + half. (Both are in use, and a "
             "model that was trained with one does not work with the other.)",
+        ),
+        Suspect(
+            _by_partner(_half_away, _first_half, lambda c, width: c // 2),
+            "The partners are right, and the frequency is another pair's: columns c and c + half turn by one angle, that of frequencies[c % half].",
         ),
         *(
             Suspect(
