@@ -52,6 +52,12 @@ def _to_the_end(x, u, lengths):
     return x, u, np.full_like(lengths, len(x))
 
 
+def _padding_computed(x, u, lengths, out):
+    """Each row right, and tanh(x) behind its end."""
+    behind = np.arange(len(x))[:, None, None] >= lengths[:, None]
+    return np.where(behind, np.tanh(x.astype(np.float64)), read_back(x, u, lengths))
+
+
 def _padding_zero(x, u, lengths, out):
     """Read from the common end, and zeros put behind each length afterwards."""
     found = read_back(*_to_the_end(x, u, lengths))
@@ -95,6 +101,11 @@ LENGTHS = CompiledTask(
         Suspect(
             _times_zero,
             "The states of the padding were multiplied by 0, and 0 * NaN is NaN: the padding may hold anything. Do not compute there, or choose with `if`.",
+        ),
+        Suspect(
+            _padding_computed,
+            "The rows are right, but behind their ends stands tanh(x) in the place of 0: was the padding computed after its zeros were set? "
+            "Row r begins at step lengths[r] - 1.",
         ),
         Suspect(
             lambda x, u, lengths, out: read_back(*_to_the_end(x, u, lengths)),

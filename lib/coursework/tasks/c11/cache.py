@@ -99,6 +99,10 @@ DECODE = CompiledTask(
             "All heads used the first head of the cache. So many neighbours share one: the number of heads of q // that of the cache.",
         ),
         *(Suspect(_of_cache(how=formula), cause) for formula, cause in ONLINE),
+        Suspect(
+            lambda q, keys, values, length, scale, out: decoded(q, keys, values, scale * scale, 0, length),
+            "Each score was multiplied by `scale` twice: once where it is compared, and again where its weight is made?",
+        ),
     ),
     advice={
         "raised-IndexError": (
