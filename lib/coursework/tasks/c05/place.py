@@ -40,12 +40,17 @@ def judge_place(arguments, result):
             np.unravel_index(i, (depth, rows, columns), "F"),
             "Here z changes fastest. In memory x does: elements 0 and 1 are neighbours in a row.",
         ),
+        (
+            (i // (depth * rows), i % (depth * rows) // columns, i % (depth * rows) % columns),
+            "A slice has rows * columns elements, not depth * rows.",
+        ),
         ((i // depth, y, x), "z counts slices. How many elements has one of them?"),
         ((i // rows, y, x), "z counts slices. How many elements has one of them?"),
         ((i // columns, y, x), "z counts slices. How many elements has one of them?"),
         ((z + 1, y + 1, x + 1), "Count from 0: element 0 stands at (0, 0, 0)."),
     )
-    cause = next((words for place, words in causes if said == tuple(int(v) for v in place)), "")
+    fits = [words for place, words in causes if said == tuple(int(v) for v in place)]
+    cause = " Or: ".join(dict.fromkeys(fits))  # small numbers may fit several
     wrong = [name for name, a, b in zip("zyx", said, right, strict=True) if a != b]
     cause = cause or (
         f"Not right: {', '.join(wrong)}. A row has `columns` elements, a slice has rows * columns. How many whole slices lie before element i, and how "
