@@ -238,6 +238,7 @@ def load(task_id):
     right, wrong = tables(task_id) if file_of(task_id).exists() else ([], [])
     for kind, table in (*(("right", table) for table in right), *(("mistake", table) for table in wrong)):
         if "id" in table:
+            assert not hasattr(module, table["id"]), f"{path.name} and mistakes/ both have {table['id']}"
             setattr(module, table["id"], noted(table | {"cell": cell(task_id, table, right)}, kind))
     if hasattr(module, "WRONG"):
         module.WRONG += tuple(_predictions(wrong))

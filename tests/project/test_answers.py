@@ -69,3 +69,13 @@ def test_an_edit_is_a_function_with_a_source_of_its_own():
     source = inspect.getsource(made.py_func)
     assert "def no_scale(" in source
     assert "score *= scale" not in source
+
+
+def test_an_answer_of_mistakes_is_one_of_these_and_may_be_edited():
+    found = answers.load("16-rows")
+    right, edited, wrong = found.as_taught, found.one_round, found.no_guard
+    assert isinstance(right, answers.noted)
+    assert edited.base == "as_taught"
+    assert right.made() != edited.made()
+    assert wrong.__doc__.startswith("wrong out-of-bounds: ")
+    assert wrong.says
