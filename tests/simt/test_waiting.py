@@ -243,6 +243,38 @@ def test_a_loop_with_barriers_that_never_ends_is_named(monkeypatch):
     assert caught.value.line == line_of(meets_again_and_again, "while")
 
 
+@cuda.jit
+def walks_a_tree(child, out):
+    """With a stack that is too small: what does not fit is lost, and what was there comes again."""
+    stack = cuda.local.array(2, simt.cuda.int32)
+    top, seen = 1, 0
+    stack[0] = 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        seen += 1
+        for k in range(2):
+            if child[node, k] >= 0:
+                stack[top] = child[node, k]
+                top += 1
+    out[cuda.grid(1)] = seen
+
+
+def test_an_endless_loop_after_an_index_outside_tells_both():
+    child = np.stack([np.ones(8, np.int32), np.arange(1, 9, dtype=np.int32) % 8], 1)
+    report = xray(walks_a_tree, 1, 2)(child, np.zeros(2, np.int32))
+    first = report.findings[0]
+    assert first.kind == "out-of-bounds"
+    assert first.array == "stack"
+    line = line_of(walks_a_tree, "while")
+    assert f"The loop on line {line}, `while top > 0`, has gone round 2,001 times: does it end?" in first.message
+    assert report.stopped
+    with simt.budget(1000):
+        report = xray(walks_a_tree, 1, 2)(child, np.zeros(2, np.int32))
+    assert report.findings[0].array == "stack"
+    assert f"The loop on line {line}" in report.findings[0].message
+
+
 def test_control_c_ends_threads_that_wait(tmp_path):
     script = tmp_path / "waits.py"
     script.write_text(
@@ -310,6 +342,27 @@ def test_a_flag_that_nobody_sets_does_not_hang_the_compiled_engine(monkeypatch):
     with cuda.engine("compiled"), pytest.raises(Unsupported, match="waits for threads") as caught:
         animal.kernel[animal.grid, animal.block](*animal.make_arguments())
     assert caught.value.line in animal.lines
+
+
+@cuda.jit
+def nobody_passes_on(turn):
+    while cuda.atomic.add(turn, 0, 0) == 0:
+        pass
+
+
+@cuda.jit
+def nobody_passes_on_and_one_may_return(turn):
+    while cuda.atomic.add(turn, 0, 0) == 0:
+        if turn[1] != 0:
+            return
+
+
+@pytest.mark.parametrize("kernel", [nobody_passes_on, nobody_passes_on_and_one_may_return])
+def test_a_wait_that_is_counted_ends_as_well(kernel, monkeypatch):
+    monkeypatch.setattr("simt.compiled.rounds.MOST_COUNTED", 1 << 10)
+    with pytest.raises(Unsupported, match="waits for threads") as caught:
+        xray(kernel, 2, 1, engine="compiled")(np.zeros(2, np.int32))
+    assert caught.value.line == line_of(kernel, "while")
 
 
 @cuda.jit
