@@ -95,3 +95,17 @@ def test_a_lock_of_two_atomic_flags_is_said_not_to_be_followed():
     (found,) = xray(kernel, 2, 1)(np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(1)).findings
     assert "nothing that is followed orders" in found.message
     assert "Peterson's" in found.cure
+
+
+@pytest.mark.parametrize(
+    ("name", "asks", "tells"),
+    [
+        ("the_last_of_a_turn_that_nobody_waits_for", "inc(count, 0, n - 1)", "inc(count, 0, n - 1)"),
+        ("dec_is_asked_for_one", "dec(left, 0, 3)", "dec(left, 0, 3)"),
+        ("look_back_that_takes_any_state", "add(state, k, 0)", "exch(state, b, 2)"),
+    ],
+)
+def test_a_value_that_proves_nothing_is_named(name, asks, tells):
+    cure = found_in(name).cure
+    assert f"What `cuda.atomic.{asks}` on line" in cure
+    assert f"may be there before `cuda.atomic.{tells}` on line" in cure

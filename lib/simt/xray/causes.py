@@ -21,16 +21,17 @@ def races(trace, places=None):
     """One race `Finding` for each cause."""
     own = order_of(trace)
     meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
-    flagged, meetings = _by_flags(trace, meetings, own)
+    missing = Missing(trace, own)
+    flagged, meetings = _by_flags(trace, meetings, missing)
     plain, meetings = _by_plain_flags(trace, meetings)
     groups, rest = _of_updates(trace, *_at_one_element(trace, meetings))
-    return [*flagged, *plain, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest)]
+    return [*flagged, *plain, *(_of_element(trace, g) for g in groups), *_of_order(trace, rest, missing)]
 
 
-def _by_flags(trace, meetings, own):
+def _by_flags(trace, meetings, missing):
     """(findings of what flags, counters and locks of the kernel would order if they had their fences and barriers:
     one for each that is missing, the other meetings)."""
-    missing, groups, rest = Missing(trace, own), {}, []
+    groups, rest = {}, []
     for m in meetings:
         cure = missing.cure(m.conflict) or missing.of_two_flags(m.conflict)
         groups.setdefault(cure, []).append(m) if cure else rest.append(m)
@@ -156,7 +157,7 @@ def _loads_first(trace, meeting):
 # -- accesses that nothing orders --------------------------------------------------------------------------------
 
 
-def _of_order(trace, meetings):
+def _of_order(trace, meetings, missing):
     """A finding for each barrier that is missing."""
     every = {s for m in meetings for s in m.spans}
     chosen, found = spans.cover(every), []
@@ -168,12 +169,12 @@ def _of_order(trace, meetings):
         own = {s for _, others in chosen for s in others}
         more = [m for m in more if not m.spans & own]
         listed |= {id(m) for m in (*here, *more)}
-        found.append(_missing(trace, [*here, *more], place, tight))
-    found += [_missing(trace, [m], None, ()) for m in meetings if id(m) not in listed]
+        found.append(_missing(trace, [*here, *more], place, tight, missing))
+    found += [_missing(trace, [m], None, (), missing) for m in meetings if id(m) not in listed]
     return found
 
 
-def _missing(trace, group, place, tight):
+def _missing(trace, group, place, tight, missing):
     first = min(group, key=lambda m: (not _spins(trace, m), _lines(trace, m), m.array))
     conflict = first.conflict
     room = spans.room(place, tight) if tight else None
@@ -181,6 +182,8 @@ def _missing(trace, group, place, tight):
     cure = race_cure(trace, scope, int(conflict.a[0]), int(conflict.b[0]), room, len(group) > 1)
     if _spins(trace, first):
         cure = SPINNING
+    elif scope == "grid":
+        cure = missing.of_what_proves_nothing(conflict) or cure
     return _with_others(trace, replace(describe(trace, conflict, cure), scope=scope), first, group)
 
 

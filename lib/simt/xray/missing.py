@@ -64,6 +64,26 @@ class Missing:
         theirs = [asks[k] & sets[1 - k] - sets[k] for k in (0, 1)]
         return TWO_FLAGS if all(theirs) else ""
 
+    def of_what_proves_nothing(self, conflict):
+        """A sentence where the second access waits for the first by an atomic whose value says nothing of it."""
+        if self.own is None:
+            return ""
+        order, sites = self.own.wide, self.trace.sites
+        for i, j in ((conflict.a[0], conflict.b[0]), (conflict.b[0], conflict.a[0])):
+            first, second = int(i), int(j)
+            guards, place = order.guards(second), order._place(first)
+            asks = [e for e in order.of_block[int(self.trace.block[second])] if e.node in guards and e.row < second]
+            for e in (e for e in asks if e.new == e.old or e.name not in ("cas", "exch")):  # not of who takes a lock
+                for w in order.of_block[int(self.trace.block[first])]:
+                    tells = w.address == e.address and w.new != w.old and order._covered(w.number, first, place)
+                    if tells and first < w.row and not e.known >> w.number & 1:
+                        there, here = (sites[self.trace.site[x.row]] for x in (w, e))
+                        return (
+                            f"What `{here.text}` on line {here.line} finds may be there before `{there.text}` on line "
+                            f"{there.line} has come: go on only with a value that cannot be there without it."
+                        )
+        return ""
+
     def _finds_nothing(self, order, e):
         start = order.of_address[e.address][0].old
         return e.new == e.old and accepts(e, start)
