@@ -111,6 +111,16 @@ def dec_is_asked_for_one(x, part, left, out):
         out[0] = part[0] + part[1] + part[2] + part[3]  # BUG
 
 
+@fine(3, 1, numbers(3), zeros(3), words(), zeros(1))
+def inc_with_a_bound_of_its_own_for_one_block(x, part, count, out):
+    b = cuda.blockIdx.x
+    part[b] = x[b]
+    cuda.threadfence()
+    if cuda.atomic.inc(count, 0, 2 if b else 9) == 2:
+        cuda.threadfence()
+        out[0] = part[0] + part[1] + part[2]
+
+
 # -- locks -----------------------------------------------------------------------------------------------------------
 @bug("race", 2, 1, ints(2), ints(1), zeros(1))
 def lock_of_plain_flags(flag, turn, total):
@@ -127,6 +137,18 @@ def lock_of_plain_flags(flag, turn, total):
         total[0] += 1  # BUG
         cuda.threadfence()
         flag[me] = 0  # BUG
+
+
+@bug("race", 3, 1, numbers(3), ints(3), zeros(1))
+def ring_of_plain_flags(x, flag, total):
+    b = cuda.blockIdx.x
+    if b > 0:
+        while flag[b - 1] == 0:  # BUG
+            pass
+        cuda.threadfence()
+    total[0] += x[b]  # BUG
+    cuda.threadfence()
+    flag[b] = 1  # BUG
 
 
 @fine(3, 32, ints(1), zeros(1))

@@ -58,8 +58,9 @@ def _by_plain_flags(trace, meetings):
     begun = dict(zip(trace.thread[polls][::-1].tolist(), polls[::-1].tolist(), strict=True))  # thread -> its first poll
 
     def held(m):
-        rows = int(m.conflict.a[0]), int(m.conflict.b[0])
-        return m.conflict.scope in scopes and all(begun.get(int(trace.thread[r]), r) < r for r in rows)
+        came = [(begun.get(int(trace.thread[r])), int(r)) for r in (m.conflict.a[0], m.conflict.b[0])]
+        waited = [poll < row for poll, row in came if poll is not None]  # who goes first need not wait
+        return m.conflict.scope in scopes and bool(waited) and all(waited)
 
     group = [m for m in meetings if m in flags or m.array in arrays or held(m)]
     if len(group) == len(flags):

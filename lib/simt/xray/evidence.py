@@ -36,8 +36,8 @@ class Evidence:
         self.grows = any(e.delta > 0 for e in adds)
         self.round = _round(self.changes)  # after how many steps it is where it was
         self.one_way = len({e.delta > 0 for e in adds}) == 1
-        if not self.round and any(e.new - e.old != e.delta for e in adds):
-            self.one_way = False  # it runs round, and nobody can say when
+        if not self.round and any(e.new - e.old != e.delta for e in self.changes[:-1] if e.name in _ADDS):
+            self.one_way = False  # it has run round, and nobody can say how
         self.counter = self.one_way and not self.resets
         self.steps = dict(zip((e.number for e in events), _steps_before(events), strict=True)) if self.round else {}
         self.bits = [e for e in events if e.name == "or_"] if all(e.name == "or_" for e in self.changes) else []
