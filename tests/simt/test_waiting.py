@@ -233,7 +233,21 @@ def test_endless_loops_meet_a_limit_that_is_named(kernel, few_rounds):
 def test_endless_loops_meet_a_limit_under_the_xray(kernel):
     line = line_of(kernel, "for " if kernel is far_too_long else "while")
     with pytest.raises(MemoryError, match=rf"The loop on line {line}, .* has gone round [\d,]+ times: does it end"):
-        xray(kernel, 1, 2, most_accesses=100_000)(np.zeros(1))
+        xray(kernel, 1, 2, most_accesses=30_000)(np.zeros(1))
+
+
+def test_a_walk_in_a_circle_is_named_before_the_trace_is_full(monkeypatch):
+    @cuda.jit
+    def walks(following, x):
+        k = 0
+        while following[k] >= 0:
+            k = following[k]
+        x[cuda.threadIdx.x] = k
+
+    monkeypatch.setattr(launch, "MOST_TRACED", 500)
+    with pytest.raises(TooManyIterations, match="has gone round [\\d,]+ times") as caught:
+        xray(walks, 1, 4)(np.array([1, 2, 0]), np.zeros(4))
+    assert caught.value.line == line_of(walks, "while")
 
 
 def test_a_loop_with_barriers_that_never_ends_is_named(monkeypatch):
@@ -272,7 +286,7 @@ def test_an_endless_loop_after_an_index_outside_tells_both():
     with simt.budget(1000):
         report = xray(walks_a_tree, 1, 2)(child, np.zeros(2, np.int32))
     assert report.findings[0].array == "stack"
-    assert f"The loop on line {line}" in report.findings[0].message
+    assert f"stopped at line {line}: this loop has gone round" in report.findings[0].message
 
 
 def test_control_c_ends_threads_that_wait(tmp_path):

@@ -31,6 +31,8 @@ from .standins import StandInContext
 from .threads import Block, Dim3, Thread
 from .traced_memory import TracedMemory
 
+MOST_TRACED = 20_000  # rounds of a loop that may wait, where every access is recorded: seconds
+
 
 def run(kernel, grid, block, args, shared_bytes=0, order=None, trace=None, budget=None, unset=POISON, only=None):
     """Launch ``kernel`` on the executor, whatever engine is chosen (policy.py).
@@ -368,7 +370,8 @@ class Launch:
 
     def _give_way(self, thread, request):
         thread.answer = True  # the loop goes on
-        if request[2] >= MOST_ROUNDS and self.budget is None:
+        most = MOST_ROUNDS if self.trace is None else MOST_TRACED
+        if request[2] >= most and self.budget is None:
             self._goes_on_for_ever(thread, *request[1:])
 
     # -- snapshots ----------------------------------------------------------------------------------------------------

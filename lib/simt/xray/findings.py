@@ -38,7 +38,10 @@ def findings(trace, stopped=None):
     everything = [*merged(trace, seen + reads), *causes.races(trace, places)]
     found = sorted(folded(trace, everything), key=_rank)
     if isinstance(stopped, TooManyIterations | TraceFull) and found:
-        found[0] = replace(found[0], message=f"{found[0].message} {trace.longest_loop()}")
+        loop = trace.longest_loop()
+        if isinstance(stopped, TooManyIterations):
+            loop = f"The launch was stopped at line {stopped.line}: {stopped.reason.rstrip('.')}."
+        found[0] = replace(found[0], message=f"{found[0].message} {loop}")
     return found
 
 
