@@ -245,7 +245,7 @@ def test_a_walk_in_a_circle_is_named_before_the_trace_is_full(monkeypatch):
         x[cuda.threadIdx.x] = k
 
     monkeypatch.setattr(launch, "MOST_TRACED", 500)
-    with pytest.raises(TooManyIterations, match="has gone round [\\d,]+ times") as caught:
+    with pytest.raises(TooManyIterations, match=r"has gone round [\d,]+ times") as caught:
         xray(walks, 1, 4)(np.array([1, 2, 0]), np.zeros(4))
     assert caught.value.line == line_of(walks, "while")
 
