@@ -22,7 +22,6 @@ matrices in turn is packed once (`multiply_beside`).
 import functools
 from collections import namedtuple
 
-import numpy as np
 from numba import njit
 
 from ..simd import broadcast, fma, lanes, load, prefetch, reduce_add, vector_registers, vector_width
@@ -248,7 +247,7 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
             for top in range(0, m, HEIGHT):
                 rows = min(HEIGHT, m - top)
                 block = part(a, top, front)
-                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, np.int64(PITCH))
+                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, PITCH)
                 target = part(c, top, left)
                 first = front == 0, top == 0
                 multiply_packed(work, packed_a, packed_b, pitch, source, target, rows, columns, depth, *first)
@@ -271,7 +270,7 @@ def multiply_beside(a, b, c, matrices, m, n, k, work, packed_a, packed_b):
             for top in range(0, m, HEIGHT):
                 rows = min(HEIGHT, m - top)
                 block = part(a, top, front)
-                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, np.int64(PITCH))
+                pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, PITCH)
                 for number in range(begin, end):
                     source, target = part(b, front, 0), part(c, top, 0)
                     source = Matrix(source.data, source.at + number * next_b, source.row, source.column)
@@ -362,7 +361,7 @@ def matmul_serial(a, b, c, turned, work):
     turned: two bools; where True, the operand is the transpose of what is given.
     """
     (m, n), (x, y, z, k) = c.shape, matrices(a, b, c, turned)
-    multiply(x, y, z, m, n, k, memory(work), np.int64(0), np.int64(PACKED_A))
+    multiply(x, y, z, m, n, k, memory(work), 0, PACKED_A)
 
 
 # Arrays of other layouts come as (address, strides in elements): numba would compile for each mixture of layouts.
