@@ -90,7 +90,7 @@ def call(function, arguments):
             finally:
                 sys.settrace(None)
     except KeyboardInterrupt as error:
-        fired.over = True  # one that came between the call's end and that of the block
+        fired.end()  # one may have come between the call's end and that of the block
         if not fired:
             raise
         told = NeverEnds(f"it had not come to an end after {PYTHON_SECONDS:g} seconds. What does it wait for?")
@@ -98,9 +98,21 @@ def call(function, arguments):
 
 
 class Interrupts(list):
-    """An element for each interrupt that was sent; no more are sent once it is `over`."""
+    """An element for each interrupt that was sent; no more are sent once it is `over`. handler: what to do with those of the
+    user when that has come, if it was something else meanwhile."""
 
-    over = False
+    over, handler = False, None
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+    def end(self):
+        self.over = True
+        with self.lock:  # none is being sent
+            handler, self.handler = self.handler, None
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
 
 
 @contextlib.contextmanager
@@ -108,11 +120,11 @@ def interrupted(seconds, fired=None):
     """KeyboardInterrupt in a block that runs longer; `fired`, Interrupts, has an element then. Only in the main thread,
     and not while compiled code runs."""
     main = threading.main_thread()
-    fired, lock = Interrupts() if fired is None else fired, threading.Lock()
+    fired = Interrupts() if fired is None else fired
     here = threading.current_thread() is main
     handler = signal.getsignal(signal.SIGINT)
-    replaced = here and handler in (signal.SIG_IGN, signal.SIG_DFL)  # a job of a shell's background ignores the signal
-    if replaced:
+    if here and handler in (signal.SIG_IGN, signal.SIG_DFL):  # a job of a shell's background ignores the signal
+        fired.handler = handler
         signal.signal(signal.SIGINT, signal.default_int_handler)
     fired.over = not (here and callable(signal.getsignal(signal.SIGINT)))
 
@@ -120,7 +132,7 @@ def interrupted(seconds, fired=None):
         """Again and again: one that comes just before a sleep does not end it, and one that comes while garbage is
         collected raises nothing."""
         while True:
-            with lock:
+            with fired.lock:
                 if fired.over:
                     return
                 fired.append(seconds)
@@ -139,10 +151,9 @@ def interrupted(seconds, fired=None):
         fired.over = True
         with contextlib.suppress(KeyboardInterrupt):  # one that came as the block was ending
             timer.cancel()
-            with lock:
+            with fired.lock:
                 time.sleep(0.01 if fired else 0)
-        if replaced:
-            signal.signal(signal.SIGINT, handler)
+        fired.end()
 
 
 def _busiest_loop(frame, runs):
