@@ -77,7 +77,7 @@ def test_the_word_comes_first_and_a_wrong_one_is_not_told_the_right_one():
         assert told.failure.kind == ("race" if fault.name == "race" else "verdict")
         if fault.name != "race":
             assert "race" not in feedback.as_text(told)
-            assert "look at `own[labels[i]]` in thread" in feedback.as_text(told)
+            assert "look at `block_counts[labels[i]]` in thread" in feedback.as_text(told)
     told = outcome(LARGEST, LARGEST.handed_out, fault="stuck")
     assert dict(told.failure.facts)["as handed out"] == "No launch of this task shows that."
 
