@@ -34,8 +34,11 @@ class Assertions(clocks.Page):
 
     - the functions of cpulab.measure that are given a `clock`, which a test controls,
     - comparisons with 0: a clock never goes back,
-    - a clock beside the end of a wait: how long that is, is looked at by `waits`.
+    - a clock beside the end of a wait: how long that is, is looked at by `waits`,
+    - records: a test reads its own, or what all records have.
     """
+
+    records = ()
 
     def __init__(self, text):
         self.lines, self.offset, self.found = text.splitlines(), 0, set()
