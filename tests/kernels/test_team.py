@@ -335,7 +335,7 @@ def reached(function, seen):
     ours = isinstance(function, Dispatcher | types.FunctionType) and "dlkernels" in function.__module__
     if ours and function not in seen:
         seen.add(function)
-        python = getattr(function, "py_func", function)
+        python = function.py_func if isinstance(function, Dispatcher) else function  # a wrapper may show another's
         codes = [python.__code__, *filter(inspect.iscode, python.__code__.co_consts)]
         names = [name for code in codes for name in code.co_names]
         there = [python.__globals__.get(name) for name in names]
@@ -351,11 +351,27 @@ def parallel_loops(rungs):
     return {f.__name__ for f in functions if isinstance(f, Dispatcher) and f.targetoptions.get("parallel")}
 
 
+#: Public rungs without the team: by NumPy, in passes of other operations, a step after the other, or serial as they say.
+ALONE = {
+    "bias_activation_backward_passes",
+    "sum_backward_broadcast",
+    "selective_scan_steps",
+    "selective_scan_backward_steps",
+    "merge_results",
+    "sinusoidal_encoding_numpy",
+    "linear_hashed_backward_pieces",
+    "to_dense_loop",
+    "to_2_4_loop",
+}
+
+
 def test_numbas_layer_has_one_door():
     rungs = implementations.everything()
     public = [rung for rung in rungs if rung.device == "cpu" and rung.public]
     assert "_add_parallel" in parallel_loops(rungs)  # those that teach prange
     assert parallel_loops(public) == set()
+    alone = {rung.name for rung in public if team.members not in reached(rung.function, set())}
+    assert alone == ALONE
 
 
 # Two threads, each kind of kernel; the other activations differ from relu in one function only.
