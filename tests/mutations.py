@@ -11,6 +11,7 @@ test that hangs or crashes notices, too.
 
 import argparse
 import importlib
+import json
 import os
 import re
 import shutil
@@ -26,9 +27,8 @@ import llvmlite.binding
 import numba
 import pytest
 
-LIMIT = 180  # seconds for the tests of one fault
+LIMIT = 300  # seconds for the tests of one fault
 LEFT_OUT = shutil.ignore_patterns(".venv", ".git", "_build", "build", ".hypothesis", "__pycache__", "*.egg-info")
-COMPILED_CODE = shutil.ignore_patterns("*.nbi", "*.nbc")  # numba's: of the library without the fault
 PLUGINS = ("cacheprovider", "dlkernels-grading", "nbval", "xdist")  # not needed here, and slow to import
 CRASHED = 100  # exit code of a process in which not even pytest worked
 
@@ -2204,11 +2204,13 @@ def find(fault, texts):
     return found[0]
 
 
-def in_copy(copy, work, output):
-    """Exit code of `work()`, called in a new process whose library is the copy's; None if it took too long.
+def in_copy(copy, work):
+    """(exit code of `work()`, what it printed), called in a new process whose library is the copy's; no code if it took
+    too long.
 
-    A fork of this process, which has imported numba and pytest once for all.
+    A fork of this process, which has imported numba and pytest once for all. What it compiles is kept beside the copy.
     """
+    output = copy / "output.txt"
     process = os.fork()
     if process == 0:
         os.setsid()
@@ -2217,7 +2219,7 @@ def in_copy(copy, work, output):
             os.dup2(file.fileno(), 2)
         os.chdir(copy)
         # For hypothesis, CI means the same examples in every run.
-        os.environ |= {"PYTHONPATH": str(copy / "lib"), "NUMBA_CACHE_DIR": str(copy / ".numba"), "CI": "1"}
+        os.environ |= {"PYTHONPATH": str(copy / "lib"), "NUMBA_CACHE_DIR": f"{copy}.numba", "CI": "1"}
         numba.core.config.reload_config()
         sys.path[0] = str(copy / "lib")
         code = CRASHED
@@ -2226,22 +2228,36 @@ def in_copy(copy, work, output):
         finally:
             sys.stdout.flush()
             os._exit(code)
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
+    code, end = None, time.monotonic() + LIMIT
+    while code is None and time.monotonic() < end:
         done, status = os.waitpid(process, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
+        code = os.waitstatus_to_exitcode(status) if done else None
         time.sleep(0.05)
-    os.killpg(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    return None
+    if code is None:
+        os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    return code, output.read_text("utf-8", "replace")
 
 
-def run_tests(copy, file, tests):
-    """(exit code, output) of the tests; None for the code if they took too long."""
+def run_tests(copy, file, tests, before=lambda: None):
+    """As in_copy, of the tests; `before()` is called first."""
     arguments = [file, "-k", tests, "-x", "-q", *(f"-pno:{name}" for name in PLUGINS)]
-    code = in_copy(copy, lambda: pytest.main(arguments), copy / "output.txt")
-    return code, (copy / "output.txt").read_text("utf-8", "replace")
+    return in_copy(copy, lambda: before() or pytest.main(arguments))
+
+
+def take_compiled(clean, reached):
+    """Of modules that a fault does not reach, take the code that was compiled without it (or most of the time would go
+    into compiling); what is compiled with it is not kept."""
+    from dlkernels.simd import cache
+
+    faulty, cache.LIBRARY = cache.library_stamp(), clean / "lib" / "dlkernels"
+    without, begin = cache.library_stamp.__wrapped__(), cache._Cache.__init__
+
+    def begun(self, function, holds):
+        cache.library_stamp = lambda: faulty if function.__module__ in reached else without
+        begin(self, function, holds)
+
+    cache._Cache.__init__, cache._Cache.save_overload = begun, lambda *_: None
 
 
 def check_imports(copy):
@@ -2251,8 +2267,25 @@ def check_imports(copy):
         names = [path.parent.name for path in (copy / "lib").glob("*/__init__.py")]
         return not all(importlib.import_module(name).__file__.startswith(str(copy)) for name in names)
 
-    if in_copy(copy, imported_from_elsewhere, copy / "output.txt"):
-        sys.exit(f"The copy's packages are not imported:\n{(copy / 'output.txt').read_text('utf-8')}")
+    code, output = in_copy(copy, imported_from_elsewhere)
+    if code:
+        sys.exit(f"The copy's packages are not imported:\n{output}")
+
+
+def modules_reached(copy, root):
+    """{file of the library: the modules that use it, by themselves or by others, and its own}."""
+
+    def tell():
+        sys.path.insert(1, str(root / "tests"))
+        from uses import Uses
+
+        uses = Uses()
+        names = {file: name for name, file in uses.modules.items()}
+        print(json.dumps({file: [names[one] for one in uses.reached_from(file) if one in names] for file in names}))
+        return 0
+
+    code, output = in_copy(copy, tell)
+    return json.loads(output) if code == 0 else sys.exit(f"Who uses which file is not found out:\n{output}")
 
 
 def check_unchanged(copy, faults):
@@ -2265,9 +2298,11 @@ def check_unchanged(copy, faults):
             sys.exit(f"Without any fault, tests in {file} fail:\n{output[-3000:]}")
 
 
-def noticed_by(copy, fault):
+def noticed_by(copy, fault, clean, reached):
     """(whether a planted fault is noticed, by which test)."""
-    code, output = run_tests(copy, fault.file, fault.tests)
+    code, output = run_tests(copy, fault.file, fault.tests, lambda: take_compiled(clean, reached))
+    if code != pytest.ExitCode.TESTS_FAILED:  # code from where there was no fault may not fit, or have held what is faulty now
+        code, output = run_tests(copy, fault.file, fault.tests)
     if code is None:
         return True, "a hang"
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
@@ -2292,12 +2327,13 @@ def main():
     faults = [f for f in FAULTS if f.needs in here and (not wish.names or any(name in f.name for name in wish.names))]
     begun, noticed = time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        folder = Path(folder)
-        shutil.copytree(root, folder / "clean", ignore=LEFT_OUT)
-        check_imports(folder / "clean")
-        check_unchanged(folder / "clean", faults)
-        shutil.rmtree(folder / "clean" / ".numba", ignore_errors=True)
-        texts = texts_of(folder / "clean" / "lib")
+        clean, copy = Path(folder, "clean"), Path(folder, "copy")
+        shutil.copytree(root, clean, ignore=LEFT_OUT)
+        shutil.copytree(clean, copy)
+        check_imports(copy)
+        reached = modules_reached(copy, root)
+        check_unchanged(copy, faults)
+        texts = texts_of(clean / "lib")
         print(f"without a fault: all tests pass ({time.monotonic() - begun:.0f} s)", flush=True)
         for fault in faults:
             start, place, is_noticed = time.monotonic(), "", False
@@ -2306,13 +2342,12 @@ def main():
             except LookupError as error:
                 verdict = f"NOT PLANTED: {error}"
             else:
-                copy = folder / "copy"
-                shutil.copytree(folder / "clean", copy, ignore=COMPILED_CODE)
-                place = path.relative_to(folder / "clean" / "lib")
-                planted = copy / "lib" / place
-                planted.write_text(planted.read_text("utf-8").replace(fault.old, fault.new), "utf-8")
-                is_noticed, verdict = noticed_by(copy, fault)
                 shutil.rmtree(copy)
+                shutil.copytree(clean, copy)
+                place = path.relative_to(clean / "lib")
+                planted = copy / "lib" / place
+                planted.write_text(texts[path].replace(fault.old, fault.new), "utf-8")
+                is_noticed, verdict = noticed_by(copy, fault, clean, reached.get(f"lib/{place}", ()))
             noticed += is_noticed
             print(f"{fault.name:<75} {place!s:<32} {time.monotonic() - start:4.0f} s  {verdict}", flush=True)
     print(f"{noticed} of {len(faults)} noticed, {time.monotonic() - begun:.0f} s")
