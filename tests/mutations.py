@@ -28,6 +28,7 @@ import numba
 import pytest
 
 LIMIT = 300  # seconds for the tests of one fault
+LIMIT_WITHOUT = 3000  # for those of all faults in a file, where each kernel is compiled
 LEFT_OUT = shutil.ignore_patterns(".venv", ".git", "_build", "build", ".hypothesis", "__pycache__", "*.egg-info")
 PLUGINS = ("cacheprovider", "dlkernels-grading", "nbval", "xdist")  # not needed here, and slow to import
 CRASHED = 100  # exit code of a process in which not even pytest worked
@@ -2204,9 +2205,9 @@ def find(fault, texts):
     return found[0]
 
 
-def in_copy(copy, work):
-    """(exit code of `work()`, what it printed), called in a new process whose library is the copy's; no code if it took
-    too long.
+def in_copy(copy, work, limit=LIMIT):
+    """(exit code of `work()`, what it printed), called in a new process whose library is the copy's; None for the code if
+    it took longer than `limit` seconds.
 
     A fork of this process, which has imported numba and pytest once for all. What it compiles is kept beside the copy.
     """
@@ -2228,7 +2229,7 @@ def in_copy(copy, work):
         finally:
             sys.stdout.flush()
             os._exit(code)
-    code, end = None, time.monotonic() + LIMIT
+    code, end = None, time.monotonic() + limit
     while code is None and time.monotonic() < end:
         done, status = os.waitpid(process, os.WNOHANG)
         code = os.waitstatus_to_exitcode(status) if done else None
@@ -2239,10 +2240,10 @@ def in_copy(copy, work):
     return code, output.read_text("utf-8", "replace")
 
 
-def run_tests(copy, file, tests, before=lambda: None):
+def run_tests(copy, file, tests, before=lambda: None, limit=LIMIT):
     """As in_copy, of the tests; `before()` is called first."""
     arguments = [file, "-k", tests, "-x", "-q", *(f"-pno:{name}" for name in PLUGINS)]
-    return in_copy(copy, lambda: before() or pytest.main(arguments))
+    return in_copy(copy, lambda: before() or pytest.main(arguments), limit)
 
 
 def take_compiled(clean, reached):
@@ -2288,20 +2289,26 @@ def modules_reached(copy, root):
     return json.loads(output) if code == 0 else sys.exit(f"Who uses which file is not found out:\n{output}")
 
 
-def check_unchanged(copy, faults):
-    """Stop unless all tests pass where there is no fault."""
-    chosen = [(fault.file, fault.tests) for fault in faults]
-    for file in dict.fromkeys(file for file, _ in chosen):
-        tests = " or ".join(dict.fromkeys(f"({tests})" for other, tests in chosen if other == file))
-        code, output = run_tests(copy, file, tests)
-        if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            sys.exit(f"Without any fault, tests in {file} fail:\n{output[-3000:]}")
+def check_unchanged(copy, file, faults):
+    """Stop unless the tests in a file pass where there is no fault."""
+    tests = " or ".join(dict.fromkeys(f"({fault.tests})" for fault in faults))
+    code, output = run_tests(copy, file, tests, limit=LIMIT_WITHOUT)
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        sys.exit(f"Without any fault, tests in {file} {'hang' if code is None else 'fail'}:\n{output[-3000:]}")
+
+
+def plant(copy, fault, clean, place):
+    """Put the fault into the file at `place` in lib/ of a new copy."""
+    shutil.rmtree(copy)
+    shutil.copytree(clean, copy)
+    text = (clean / "lib" / place).read_text("utf-8")
+    (copy / "lib" / place).write_text(text.replace(fault.old, fault.new), "utf-8")
 
 
 def noticed_by(copy, fault, clean, reached):
     """(whether a planted fault is noticed, by which test)."""
     code, output = run_tests(copy, fault.file, fault.tests, lambda: take_compiled(clean, reached))
-    if code != pytest.ExitCode.TESTS_FAILED:  # code from where there was no fault may not fit, or have held what is faulty now
+    if code != pytest.ExitCode.TESTS_FAILED:  # code from without the fault may not fit, or have held what is faulty now
         code, output = run_tests(copy, fault.file, fault.tests)
     if code is None:
         return True, "a hang"
@@ -2331,25 +2338,24 @@ def main():
         shutil.copytree(root, clean, ignore=LEFT_OUT)
         shutil.copytree(clean, copy)
         check_imports(copy)
-        reached = modules_reached(copy, root)
-        check_unchanged(copy, faults)
-        texts = texts_of(clean / "lib")
-        print(f"without a fault: all tests pass ({time.monotonic() - begun:.0f} s)", flush=True)
-        for fault in faults:
-            start, place, is_noticed = time.monotonic(), "", False
-            try:
-                path = find(fault, texts)
-            except LookupError as error:
-                verdict = f"NOT PLANTED: {error}"
-            else:
-                shutil.rmtree(copy)
-                shutil.copytree(clean, copy)
-                place = path.relative_to(clean / "lib")
-                planted = copy / "lib" / place
-                planted.write_text(texts[path].replace(fault.old, fault.new), "utf-8")
-                is_noticed, verdict = noticed_by(copy, fault, clean, reached.get(f"lib/{place}", ()))
-            noticed += is_noticed
-            print(f"{fault.name:<75} {place!s:<32} {time.monotonic() - start:4.0f} s  {verdict}", flush=True)
+        reached, texts = modules_reached(copy, root), texts_of(clean / "lib")
+        for file in dict.fromkeys(fault.file for fault in faults):
+            start, of_file = time.monotonic(), [fault for fault in faults if fault.file == file]
+            shutil.rmtree(copy)
+            shutil.copytree(clean, copy)
+            check_unchanged(copy, file, of_file)
+            print(f"{file}: without a fault its tests pass ({time.monotonic() - start:.0f} s)", flush=True)
+            for fault in of_file:
+                start, place, is_noticed = time.monotonic(), "", False
+                try:
+                    place = find(fault, texts).relative_to(clean / "lib")
+                except LookupError as error:
+                    verdict = f"NOT PLANTED: {error}"
+                else:
+                    plant(copy, fault, clean, place)
+                    is_noticed, verdict = noticed_by(copy, fault, clean, reached.get(f"lib/{place}", ()))
+                noticed += is_noticed
+                print(f"{fault.name:<75} {place!s:<32} {time.monotonic() - start:4.0f} s  {verdict}", flush=True)
     print(f"{noticed} of {len(faults)} noticed, {time.monotonic() - begun:.0f} s")
     sys.exit(noticed < len(faults))
 
