@@ -2308,7 +2308,7 @@ def plant(copy, fault, clean, place):
 def noticed_by(copy, fault, clean, reached):
     """(whether a planted fault is noticed, by which test)."""
     code, output = run_tests(copy, fault.file, fault.tests, lambda: take_compiled(clean, reached))
-    if code != pytest.ExitCode.TESTS_FAILED:  # code from without the fault may not fit, or have held what is faulty now
+    if code not in (None, pytest.ExitCode.TESTS_FAILED):  # code from without the fault need not fit, or notice
         code, output = run_tests(copy, fault.file, fault.tests)
     if code is None:
         return True, "a hang"
