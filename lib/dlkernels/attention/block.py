@@ -15,15 +15,15 @@ def check_layers(x, **layers):
 
     layers: name -> (array or None, its shape).
     """
-    given = {"x": x} | {name: one for name, (one, _) in layers.items() if one is not None}
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
-    for name, (one, shape) in layers.items():
-        if one is not None and tuple(one.shape) != shape:
+    arrays = {"x": x} | {name: array for name, (array, _) in layers.items() if array is not None}
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
+    for name, (array, shape) in layers.items():
+        if array is not None and tuple(array.shape) != shape:
             raise ValueError(
-                f"{name} has shape {tuple(one.shape)}; expected {shape}, where x has shape {tuple(x.shape)}."
+                f"{name} has shape {tuple(array.shape)}; expected {shape}, where x has shape {tuple(x.shape)}."
             )
 
 
@@ -54,13 +54,13 @@ def check_heads(x, in_weight, heads, kv_heads, is_causal):
 
 @operation("multi_head_attention", reference.multi_head_attention, examples.MULTI_HEAD)
 def _prepare_multi_head(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
-    kv_heads, each = check_heads(x, in_weight, heads, kv_heads, is_causal)
+    kv_heads, head_width = check_heads(x, in_weight, heads, kv_heads, is_causal)
     rows, width = in_weight.shape[0], tuple(x.shape)[-1]
     check_layers(
         x,
         in_weight=(in_weight, (rows, width)),
         in_bias=(in_bias, (rows,)),
-        out_weight=(out_weight, (width, heads * each)),
+        out_weight=(out_weight, (width, heads * head_width)),
         out_bias=(out_bias, (width,)),
     )
     return in_weight, in_bias, out_weight, out_bias, int(heads), kv_heads, bool(is_causal), x
@@ -85,8 +85,8 @@ def _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activat
     known = (*PARAMETERS, *reference.GATED)
     if activation not in known:
         raise ValueError(f"activation is {activation!r}; expected one of {', '.join(known)}.")
-    for name, one in (("x", x), ("up_weight", up_weight)):
-        float_array(name, one)
+    for name, array in (("x", x), ("up_weight", up_weight)):
+        float_array(name, array)
     gated = activation in reference.GATED
     if x.ndim < 1 or tuple(x.shape)[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., width) with a width of at least 1.")
@@ -143,7 +143,7 @@ def _prepare_block(
         "norm2_weight": norm2_weight,
         "norm2_bias": norm2_bias,
     }
-    check_layers(x, **{name: (one, tuple(x.shape)[-1:]) for name, one in norms.items()})
+    check_layers(x, **{name: (array, tuple(x.shape)[-1:]) for name, array in norms.items()})
     return (norm1_weight, norm1_bias, *attention), (norm2_weight, norm2_bias, *feed), x
 
 

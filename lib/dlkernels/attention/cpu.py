@@ -36,13 +36,13 @@ def on_heads(rung):
     """
 
     @functools.wraps(rung)
-    def whole(mask, shape, g, q, k, v):
+    def wrapper(mask, shape, g, q, k, v):
         out = np.zeros(shape, q.dtype)
         if out.size and g.keys:
             rung(*(plain(x).reshape(-1) for x in (q, k, v)), terms_of(mask, q.dtype), g, out.reshape(-1))
         return out
 
-    return whole
+    return wrapper
 
 
 def terms_of(mask, dtype):
@@ -109,22 +109,22 @@ def attention_naive(q, k, v, mask, g, out):
 
 
 @njit(fastmath=REASSOCIATE)
-def dot(one, at, other, to, n):
+def dot(a, a_start, b, b_start, n):
     """The sum of n products, in an order that the compiler chooses."""
-    one, other = (
-        one[at : at + n],
-        other[to : to + n],
-    )  # indices from 0: an `at + i` might be negative, and costs the vectors
-    result = one.dtype.type(0)
+    a, b = (
+        a[a_start : a_start + n],
+        b[b_start : b_start + n],
+    )  # indices from 0: an `a_start + i` might be negative, and costs the vectors
+    result = a.dtype.type(0)
     for i in range(n):
-        result += one[i] * other[i]
+        result += a[i] * b[i]
     return result
 
 
 @njit(fastmath=CONTRACT)
-def add_scaled(factor, source, at, target, to, n):
+def add_scaled(factor, source, source_start, target, target_start, n):
     """target += factor * source for n numbers."""
-    source, target = source[at : at + n], target[to : to + n]
+    source, target = source[source_start : source_start + n], target[target_start : target_start + n]
     for i in range(n):
         target[i] += factor * source[i]
 
@@ -137,8 +137,8 @@ def _rows(q, k, v, mask, g, scale, out):
         keys = min(i + 1, g.keys) if g.causal else g.keys
         top = q.dtype.type(-np.inf)
         for j in range(keys):
-            of_key = g.of_k[h] + j * g.width
-            score = scale * dot(q, g.of_q[h] + i * g.width, k, of_key, g.width)
+            k_start = g.of_k[h] + j * g.width
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, k_start, g.width)
             score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
             row[j] = score
             top = score if score > top or score != score else top
@@ -148,8 +148,8 @@ def _rows(q, k, v, mask, g, scale, out):
                 row[j] = math.exp(row[j] - top)
                 total += row[j]
             for j in range(keys):
-                at, weight = g.of_v[h] + j * g.values, row[j] / total
-                add_scaled(weight, v, at, out, job * g.values, g.values)
+                v_start, weight = g.of_v[h] + j * g.values, row[j] / total
+                add_scaled(weight, v, v_start, out, job * g.values, g.values)
 
 
 @implementation(
@@ -172,8 +172,8 @@ def _online(q, k, v, mask, g, scale, out):
         keys = min(i + 1, g.keys) if g.causal else g.keys
         top, total = q.dtype.type(-np.inf), q.dtype.type(0)
         for j in range(keys):
-            of_key = g.of_k[h] + j * g.width
-            score = scale * dot(q, g.of_q[h] + i * g.width, k, of_key, g.width)
+            k_start = g.of_k[h] + j * g.width
+            score = scale * dot(q, g.of_q[h] + i * g.width, k, k_start, g.width)
             score += mask[g.of_mask[h] + i * g.mask_row + j * g.mask_column]
             if score == -np.inf:
                 continue
@@ -186,8 +186,8 @@ def _online(q, k, v, mask, g, scale, out):
                 top = score
             weight = math.exp(score - top)
             total += weight
-            at = g.of_v[h] + j * g.values
-            add_scaled(weight, v, at, out, job * g.values, g.values)
+            v_start = g.of_v[h] + j * g.values
+            add_scaled(weight, v, v_start, out, job * g.values, g.values)
         if total != 0:
             for c in range(g.values):
                 out[job * g.values + c] /= total

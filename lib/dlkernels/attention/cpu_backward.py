@@ -84,13 +84,13 @@ def attention_backward_kept(mask, shape, g, grad, q, k, v):
     parts = tuple(np.zeros((g.heads, *size), q.dtype) for size in sizes[:3])
     if g.heads * g.queries * g.keys:
         of_grad = np.arange(g.heads) * (g.queries * g.values)
-        places = g.of_q, g.of_k, g.of_v, of_grad
+        starts = g.of_q, g.of_k, g.of_v, of_grad
         terms, scale = terms_of(mask, q.dtype), q.dtype.type(g.scale)
         later = np.triu_indices(g.queries, 1, g.keys)
         lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
         for h in range(g.heads):
-            rows = zip(lines, places, sizes, strict=True)
-            queries, keys, values, arrived = (x[at[h] : at[h] + n * m].reshape(n, m) for x, at, (n, m) in rows)
+            rows = zip(lines, starts, sizes, strict=True)
+            queries, keys, values, arrived = (x[start[h] : start[h] + n * m].reshape(n, m) for x, start, (n, m) in rows)
             scores = scale * product(queries, keys.T)
             steps = (g.mask_row * terms.itemsize, g.mask_column * terms.itemsize)
             scores += np.lib.stride_tricks.as_strided(terms[g.of_mask[h] :], scores.shape, steps)
@@ -144,54 +144,54 @@ def attention_backward_from_sums(mask, g, result, sums, grad, q, k, v):
     lines = [plain(x).reshape(-1) for x in (q, k, v, grad)]
     terms, kept, found = terms_of(mask, q.dtype), plain(sums).reshape(-1), np.empty(2 * rows, q.dtype)
     of_rows = kept[:rows], found[:rows], found[rows:]
-    across, each = flash.wide(q.dtype), room(g, q.dtype)
+    across, per_thread = flash.wide(q.dtype), room(g, q.dtype)
     work = 4 * rows * g.keys * (g.width + g.values)
     threads = 1 if work < flash.ALONE else team.size()
-    work_lines = workspace(q.dtype, threads * each)
+    work_lines = workspace(q.dtype, threads * per_thread)
     masked = terms.size > 1 or terms[0] != 0
-    shared = *lines, terms, g, q.dtype.type(g.scale), masked, of_rows, work_lines, each
-    given = shared, plain(result).reshape(-1), kept[rows:]
+    shared = *lines, terms, g, q.dtype.type(g.scale), masked, of_rows, work_lines, per_thread
+    everything = shared, plain(result).reshape(-1), kept[rows:]
     tiles = -(-g.queries // across), -(-g.keys // across)
     by_heads = g.heads % threads == 0 and g.width % (VECTORS * vector_width(q.dtype)) == 0
     parts = [new((g.heads * size,), q.dtype) for size in sizes]
     if by_heads:
-        _backward_by_heads(given, *parts, tiles[1], threads, work // 250, team.members())
+        _backward_by_heads(everything, *parts, tiles[1], threads, work // 250, team.members())
     else:
         tasks = tuple(g.heads * flash.rows_of_tiles(count, g.causal) for count in tiles)
-        _backward(given, *parts, tiles, tasks, threads, work // 200, team.members())
+        _backward(everything, *parts, tiles, tasks, threads, work // 200, team.members())
     return of_all(g, parts, q, k, v)
 
 
 @cached_njit(error_model="numpy")
-def _backward_by_heads(given, of_q, of_k, of_v, tiles, threads, least, team):
-    share(_head, (given, of_q, of_k, of_v, tiles), given[0][5].heads, threads, least, team)
+def _backward_by_heads(everything, of_q, of_k, of_v, tiles, threads, least, team):
+    share(_head, (everything, of_q, of_k, of_v, tiles), everything[0][5].heads, threads, least, team)
 
 
 @inner_njit(error_model="numpy")
 def _head(arguments, task, who):
-    given, of_q, of_k, of_v, tiles = arguments
-    shared, g, scale = given[0], given[0][5], given[0][6]
-    _along(given, task, who)
-    first, last = task * g.queries * g.width, (task + 1) * g.queries * g.width
-    of_q[first:last] = 0
+    everything, of_q, of_k, of_v, tiles = arguments
+    shared, g, scale = everything[0], everything[0][5], everything[0][6]
+    _along(everything, task, who)
+    start, stop = task * g.queries * g.width, (task + 1) * g.queries * g.width
+    of_q[start:stop] = 0
     for tile in range(tiles):
         _tile_for_k(shared, of_q, of_k, of_v, task, tile, who)
-    for i in range(first, last):
+    for i in range(start, stop):
         of_q[i] *= scale
 
 
 @cached_njit(error_model="numpy")
-def _backward(given, of_q, of_k, of_v, tiles, tasks, threads, least, team):
-    shared = given[0]
-    share(_along, given, shared[5].heads, threads, least, team)
+def _backward(everything, of_q, of_k, of_v, tiles, tasks, threads, least, team):
+    shared = everything[0]
+    share(_along, everything, shared[5].heads, threads, least, team)
     share(_rows_for_q, (shared, of_q, tiles[0]), tasks[0], threads, least, team)
     share(_rows_for_k, (shared, of_k, of_v, tiles[1]), tasks[1], threads, least, team)
 
 
 @inner_njit(error_model="numpy")
-def _along(given, head, who):
+def _along(everything, head, who):
     """Of each query of a head d, the sum of gradient * result, and what its weights are multiplied by: 1 / their sum."""
-    shared, result, sums = given
+    shared, result, sums = everything
     grad, g, (_, inverse, inner) = shared[3], shared[5], shared[8]
     for row in range(head * g.queries, (head + 1) * g.queries):
         inverse[row] = grad.dtype.type(1) / sums[row] if sums[row] != 0 else 0
@@ -219,21 +219,21 @@ def _rows_for_k(arguments, task, who):
 @inner_njit(error_model="numpy")
 def _tile_for_q(shared, of_q, head, tile, who):
     """The gradient of a tile of queries: they are the lanes, keys go by."""
-    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, per_thread = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
-    first = tile * across
-    count = min(across, g.queries - first)
-    at = who * each
-    arrived = at + g.width * across
+    q_start = tile * across
+    count = min(across, g.queries - q_start)
+    q_tile = who * per_thread
+    arrived = q_tile + g.width * across
     scores = arrived + g.values * across
     slopes = scores + KEYS * across
     result = slopes + KEYS * across
     ones = result + g.width * across
     largest, along = ones + across, ones + 2 * across
     share, spare = ones + 3 * across, ones + 4 * across
-    row = head * g.queries + first
+    row = head * g.queries + q_start
     log2_e = lines.dtype.type(LOG2_E)
-    transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
+    transpose_in(memory(q), g.of_q[head] + q_start * g.width, g.width, count, scale * log2_e, line, q_tile, across)
     transpose_in(memory(grad), row * g.values, g.values, count, one, line, arrived, across)
     for i in range(across):
         line[ones + i] = one
@@ -241,24 +241,26 @@ def _tile_for_q(shared, of_q, head, tile, who):
         line[along + i] = inner[row + i] if i < count else 0
         line[share + i] = inverse[row + i] if i < count else 0
     fill(line, result, g.width * across, line.dtype.type(0))
-    last = min(g.keys, first + count) if g.causal else g.keys
-    for begin in range(0, last, KEYS):
-        here = min(KEYS, last - begin)
-        keys, values = g.of_k[head] + begin * g.width, g.of_v[head] + begin * g.values
-        products(memory(k), keys, g.width, 1, here, g.width, line, at, scores, across, count)
-        if g.causal and begin + here > first + 1:
-            hide_later(line, scores, across, here, begin - first)
+    k_stop = min(g.keys, q_start + count) if g.causal else g.keys
+    for k_start in range(0, k_stop, KEYS):
+        block_keys = min(KEYS, k_stop - k_start)
+        keys, values = g.of_k[head] + k_start * g.width, g.of_v[head] + k_start * g.values
+        products(memory(k), keys, g.width, 1, block_keys, g.width, line, q_tile, scores, across, count)
+        if g.causal and k_start + block_keys > q_start + 1:
+            hide_later(line, scores, across, block_keys, k_start - q_start)
         if masked:
-            mask_at = g.of_mask[head] + first * g.mask_row + begin * g.mask_column
-            flash.add_mask(memory(mask), mask_at, g.mask_column, g.mask_row, here, count, line, scores, across, spare)
-        products(memory(v), values, g.values, 1, here, g.values, line, arrived, slopes, across, count)
+            mask_start = g.of_mask[head] + q_start * g.mask_row + k_start * g.mask_column
+            flash.add_mask(
+                memory(mask), mask_start, g.mask_column, g.mask_row, block_keys, count, line, scores, across, spare
+            )
+        products(memory(v), values, g.values, 1, block_keys, g.values, line, arrived, slopes, across, count)
         width = lanes(lines)
-        for r in range(here):
+        for r in range(block_keys):
             for i in range(0, count, width):
-                at_score = scores + r * across + i
-                weight = load(line, share + i) * exp2(load(line, at_score) - load(line, largest + i))
-                store(line, at_score, weight * (load(line, slopes + r * across + i) - load(line, along + i)))
-        add_products(memory(k), keys, g.width, here, line, scores, result, ones, across, count)
+                score = scores + r * across + i
+                weight = load(line, share + i) * exp2(load(line, score) - load(line, largest + i))
+                store(line, score, weight * (load(line, slopes + r * across + i) - load(line, along + i)))
+        add_products(memory(k), keys, g.width, block_keys, line, scores, result, ones, across, count)
     fill(line, ones, across, scale)
     transpose_out(line, result, across, g.width, count, line, ones, memory(of_q), row * g.width)
 
@@ -268,12 +270,12 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     """The gradients of a tile of keys and their values: they are the lanes, queries go by.
 
     What it adds to that of q, but for the scale, is added to of_q, if this has any elements."""
-    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, each = shared
+    q, k, v, grad, mask, g, scale, masked, (tops, inverse, inner), lines, per_thread = shared
     line, across, one = memory(lines), QUERIES * lanes(lines), lines.dtype.type(1)
-    first = tile * across
-    count = min(across, g.keys - first)
-    at = who * each
-    values = at + g.width * across
+    k_start = tile * across
+    count = min(across, g.keys - k_start)
+    k_tile = who * per_thread
+    values = k_tile + g.width * across
     scores = values + g.values * across
     slopes = scores + KEYS * across
     for_k = slopes + KEYS * across
@@ -281,55 +283,64 @@ def _tile_for_k(shared, of_q, of_k, of_v, head, tile, who):
     ones = for_v + g.values * across
     spare = ones + across
     log2_e = lines.dtype.type(LOG2_E)
-    transpose_in(memory(k), g.of_k[head] + first * g.width, g.width, count, scale * log2_e, line, at, across)
-    transpose_in(memory(v), g.of_v[head] + first * g.values, g.values, count, one, line, values, across)
+    transpose_in(memory(k), g.of_k[head] + k_start * g.width, g.width, count, scale * log2_e, line, k_tile, across)
+    transpose_in(memory(v), g.of_v[head] + k_start * g.values, g.values, count, one, line, values, across)
     fill(line, ones, across, one)
     fill(line, for_k, (g.width + g.values) * across, line.dtype.type(0))
-    for begin in range(first if g.causal else 0, g.queries, KEYS):
-        here = min(KEYS, g.queries - begin)
-        row = head * g.queries + begin
-        queries, arrived = g.of_q[head] + begin * g.width, row * g.values
-        products(memory(q), queries, g.width, 1, here, g.width, line, at, scores, across, count)
+    for q_start in range(k_start if g.causal else 0, g.queries, KEYS):
+        block_queries = min(KEYS, g.queries - q_start)
+        row = head * g.queries + q_start
+        queries, arrived = g.of_q[head] + q_start * g.width, row * g.values
+        products(memory(q), queries, g.width, 1, block_queries, g.width, line, k_tile, scores, across, count)
         if g.causal:
-            hide_earlier(line, scores, across, here, begin - first)
+            hide_earlier(line, scores, across, block_queries, q_start - k_start)
         if masked:
-            mask_at = g.of_mask[head] + begin * g.mask_row + first * g.mask_column
-            flash.add_mask(memory(mask), mask_at, g.mask_row, g.mask_column, here, count, line, scores, across, spare)
-        products(memory(grad), arrived, g.values, 1, here, g.values, line, values, slopes, across, count)
+            mask_start = g.of_mask[head] + q_start * g.mask_row + k_start * g.mask_column
+            flash.add_mask(
+                memory(mask), mask_start, g.mask_row, g.mask_column, block_queries, count, line, scores, across, spare
+            )
+        products(memory(grad), arrived, g.values, 1, block_queries, g.values, line, values, slopes, across, count)
         width = lanes(lines)
-        for r in range(here):
+        for r in range(block_queries):
             top, share, along = tops[row + r], inverse[row + r], inner[row + r]
             for i in range(r * across, r * across + count, width):
                 weight = share * exp2(load(line, scores + i) - top)
                 store(line, scores + i, weight)
                 store(line, slopes + i, weight * (load(line, slopes + i) - along))
-        add_products(memory(grad), arrived, g.values, here, line, scores, for_v, ones, across, count)
-        add_products(memory(q), queries, g.width, here, line, slopes, for_k, ones, across, count)
+        add_products(memory(grad), arrived, g.values, block_queries, line, scores, for_v, ones, across, count)
+        add_products(memory(q), queries, g.width, block_queries, line, slopes, for_k, ones, across, count)
         if of_q.size:
-            keys = g.of_k[head] + first * g.width
-            add_to_rows(memory(of_q), row * g.width, g.width, here, line, slopes, across, count, memory(k), keys)
-    to = head * g.keys + first
-    transpose_out(line, for_v, across, g.values, count, line, ones, memory(of_v), to * g.values)
+            keys = g.of_k[head] + k_start * g.width
+            add_to_rows(
+                memory(of_q), row * g.width, g.width, block_queries, line, slopes, across, count, memory(k), keys
+            )
+    k_row = head * g.keys + k_start
+    transpose_out(line, for_v, across, g.values, count, line, ones, memory(of_v), k_row * g.values)
     fill(line, ones, across, scale)
-    transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), to * g.width)
+    transpose_out(line, for_k, across, g.width, count, line, ones, memory(of_k), k_row * g.width)
 
 
 @inner_njit()
-def add_to_rows(out, to, columns, rows, line, at, across, depth, matrix, other):
-    """out[r, :] from `to` on += the sum over p < depth of line[at + r across + p] * matrix[p, :] from `other` on.
+def add_to_rows(out, out_start, columns, rows, line, line_start, across, depth, matrix, matrix_start):
+    """out[r, :] from `out_start` on += the sum over p < depth of line[line_start + r across + p] * matrix[p, :] from
+    `matrix_start` on.
 
     columns: of out and matrix, a multiple of VECTORS vectors.
     """
     for c in range(0, columns, VECTORS * lanes(line)):
-        whole = rows - rows % ROWS
-        for r in range(0, whole, ROWS):
-            acc = tile_load(out, to + r * columns + c, columns, ROWS, VECTORS)
-            acc = tile_multiply_add(acc, depth, line, at + r * across, (across, 1), matrix, other + c, columns)
-            tile_store(out, to + r * columns + c, columns, acc)
-        for r in range(whole, rows):
-            one = tile_load(out, to + r * columns + c, columns, 1, VECTORS)
-            one = tile_multiply_add(one, depth, line, at + r * across, (across, 1), matrix, other + c, columns)
-            tile_store(out, to + r * columns + c, columns, one)
+        full_rows = rows - rows % ROWS
+        for r in range(0, full_rows, ROWS):
+            acc = tile_load(out, out_start + r * columns + c, columns, ROWS, VECTORS)
+            acc = tile_multiply_add(
+                acc, depth, line, line_start + r * across, (across, 1), matrix, matrix_start + c, columns
+            )
+            tile_store(out, out_start + r * columns + c, columns, acc)
+        for r in range(full_rows, rows):
+            row_acc = tile_load(out, out_start + r * columns + c, columns, 1, VECTORS)
+            row_acc = tile_multiply_add(
+                row_acc, depth, line, line_start + r * across, (across, 1), matrix, matrix_start + c, columns
+            )
+            tile_store(out, out_start + r * columns + c, columns, row_acc)
 
 
 @inner_njit()
@@ -338,5 +349,5 @@ def hide_earlier(line, scores, across, queries, ahead):
     nothing = broadcast(line.dtype.type(-np.inf))
     for r in range(min(queries, across - 1 - ahead)):
         for i in range(0, across, lanes(line)):
-            at = scores + r * across + i
-            store(line, at, first_lanes(ahead + r + 1 - i, load(line, at), nothing))
+            index = scores + r * across + i
+            store(line, index, first_lanes(ahead + r + 1 - i, load(line, index), nothing))

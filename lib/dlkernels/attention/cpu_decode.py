@@ -61,9 +61,9 @@ def gathered(x, scale, block_table, sequence, length, dtype):
         used = block_table[sequence, : -(-length // page)]
         part, factors = (
             None
-            if one is None
-            else np.moveaxis(one[used], 1, 0).reshape(one.shape[1], len(used) * page, *one.shape[3:])
-            for one in (x, scale)
+            if array is None
+            else np.moveaxis(array[used], 1, 0).reshape(array.shape[1], len(used) * page, *array.shape[3:])
+            for array in (x, scale)
         )
         part, factors = part[:, :length], None if factors is None else factors[:, :length]
     return part.astype(dtype) if factors is None else part.astype(dtype) * factors[..., None]

@@ -34,7 +34,7 @@ def on_last(rung):
     """Let `rung(x, weight, bias, eps, out)`, written for contiguous rows, take arrays of any dimensions and no weight."""
 
     @functools.wraps(rung)
-    def whole(weight, bias, eps, x):
+    def wrapper(weight, bias, eps, x):
         n = x.shape[-1]
         out = new(x.shape, x.dtype)
         if out.size:
@@ -43,7 +43,7 @@ def on_last(rung):
             rung(plain(x).reshape(-1, n), weight, bias, x.dtype.type(eps), out.reshape(-1, n))
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: NumPy's operators ----------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def rms_norm_passes(x, weight, bias, eps, out):
 
 
 @inner_njit()
-def squares(line, at, mean, n):
+def squares(line, start, mean, n):
     """The sum of (x - mean)^2 for n numbers. A row that is not long has the one behind it fetched meanwhile."""
     ahead = n if n * line.itemsize <= NEAR else 0
     width, result, i = lanes(line), line.dtype.type(0), 0
@@ -79,25 +79,25 @@ def squares(line, at, mean, n):
         first, second = broadcast(result), broadcast(result)
         while i + 2 * width <= n:
             if ahead:
-                prefetch(line, at + ahead + i)
-                prefetch(line, at + ahead + i + width)
-            one, other = load(line, at + i) - mean, load(line, at + i + width) - mean
-            first, second = fma(one, one, first), fma(other, other, second)
+                prefetch(line, start + ahead + i)
+                prefetch(line, start + ahead + i + width)
+            diff0, diff1 = load(line, start + i) - mean, load(line, start + i + width) - mean
+            first, second = fma(diff0, diff0, first), fma(diff1, diff1, second)
             i += 2 * width
         result = reduce_add(first + second)
     while i < n:
-        result += (line[at + i] - mean) * (line[at + i] - mean)
+        result += (line[start + i] - mean) * (line[start + i] - mean)
         i += 1
     return result
 
 
 @inner_njit(error_model="numpy")
-def moments(line, at, n, eps, centred):
+def moments(line, start, n, eps, centred):
     """(mean or 0, what x - mean is multiplied by) of a row."""
     count, mean = line.dtype.type(n), line.dtype.type(0)
     if centred:
-        mean = total(line, at, n) / count
-    return mean, line.dtype.type(1) / line.dtype.type(math.sqrt(squares(line, at, mean, n) / count + eps))
+        mean = total(line, start, n) / count
+    return mean, line.dtype.type(1) / line.dtype.type(math.sqrt(squares(line, start, mean, n) / count + eps))
 
 
 @inner_njit(error_model="numpy", fastmath={"contract"})
@@ -106,16 +106,16 @@ def _norm_part(arguments, task, who):
     rows, n = out.shape
     line, result, factors, terms = memory(x), memory(out), memory(weight), memory(bias)
     width = lanes(out)
-    first, last = part_of(task, tasks, rows)
-    for r in range(first, last):
+    start, stop = part_of(task, tasks, rows)
+    for r in range(start, stop):
         mean, scale = moments(line, r * n, n, eps, centred)
-        at, i = r * n, 0
+        row_start, i = r * n, 0
         while i + width <= n:
-            y = (load(line, at + i) - mean) * scale
-            store(result, at + i, fma(y, load(factors, i), load(terms, i)))
+            y = (load(line, row_start + i) - mean) * scale
+            store(result, row_start + i, fma(y, load(factors, i), load(terms, i)))
             i += width
         while i < n:
-            result[at + i] = (line[at + i] - mean) * scale * weight[i] + bias[i]
+            result[row_start + i] = (line[row_start + i] - mean) * scale * weight[i] + bias[i]
             i += 1
 
 
@@ -155,15 +155,15 @@ def _gradient_part(arguments, task, who):
     grad, line, weight, result, part = memory(grad), memory(x), memory(weight), memory(out), memory(sums)
     of_weight, of_bias = 2 * task * n, (2 * task + 1) * n
     width, zero, count = lanes(out), out.dtype.type(0), out.dtype.type(n)
-    first, last = part_of(task, tasks, rows)
-    for r in range(first, last):
-        at, i = r * n, 0
-        mean, scale = moments(line, at, n, eps, centred)
+    start, stop = part_of(task, tasks, rows)
+    for r in range(start, stop):
+        row_start, i = r * n, 0
+        mean, scale = moments(line, row_start, n, eps, centred)
         along, off = zero, zero  # the sums of grad * weight * y and of grad * weight
         if n >= width:
             alongs, offs = broadcast(zero), broadcast(zero)
             while i + width <= n:
-                g, y = load(grad, at + i), (load(line, at + i) - mean) * scale
+                g, y = load(grad, row_start + i), (load(line, row_start + i) - mean) * scale
                 store(part, of_weight + i, fma(g, y, load(part, of_weight + i)))
                 store(part, of_bias + i, g + load(part, of_bias + i))
                 g = g * load(weight, i)
@@ -171,7 +171,7 @@ def _gradient_part(arguments, task, who):
                 i += width
             along, off = reduce_add(alongs), reduce_add(offs)
         while i < n:
-            g, y = grad[at + i], (line[at + i] - mean) * scale
+            g, y = grad[row_start + i], (line[row_start + i] - mean) * scale
             part[of_weight + i] += g * y
             part[of_bias + i] += g
             along += g * weight[i] * y
@@ -179,12 +179,12 @@ def _gradient_part(arguments, task, who):
             i += 1
         along, off, i = along / count, off / count if centred else zero, 0
         while i + width <= n:
-            y = (load(line, at + i) - mean) * scale
-            store(result, at + i, (fma(load(grad, at + i), load(weight, i), y * -along) - off) * scale)
+            y = (load(line, row_start + i) - mean) * scale
+            store(result, row_start + i, (fma(load(grad, row_start + i), load(weight, i), y * -along) - off) * scale)
             i += width
         while i < n:
-            y = (line[at + i] - mean) * scale
-            result[at + i] = (grad[at + i] * weight[i] - off - y * along) * scale
+            y = (line[row_start + i] - mean) * scale
+            result[row_start + i] = (grad[row_start + i] * weight[i] - off - y * along) * scale
             i += 1
 
 

@@ -98,21 +98,21 @@ TOGETHER, NUMBERS = 8, 4096  # rows that take each step together at most, and nu
 
 
 @inner_njit(error_model="numpy")
-def exponentials(x, at, top, n, out, to):
+def exponentials(x, x_start, top, n, out, out_start):
     """out = e^(x - top) for n numbers, and their sum."""
     width, result, i = lanes(out), out.dtype.type(0), 0
     if n >= 2 * width:
         first, second = broadcast(result), broadcast(result)
         while i + 2 * width <= n:
-            one, other = exp(load(x, at + i) - top), exp(load(x, at + i + width) - top)
-            store(out, to + i, one)
-            store(out, to + i + width, other)
-            first, second = first + one, second + other
+            exp0, exp1 = exp(load(x, x_start + i) - top), exp(load(x, x_start + i + width) - top)
+            store(out, out_start + i, exp0)
+            store(out, out_start + i + width, exp1)
+            first, second = first + exp0, second + exp1
             i += 2 * width
         result = reduce_add(first + second)
     while i < n:
-        e = exp(x[at + i] - top)
-        out[to + i] = e
+        e = exp(x[x_start + i] - top)
+        out[out_start + i] = e
         result += e
         i += 1
     return result
@@ -123,40 +123,40 @@ def _softmax_part(arguments, task, who):
     x, out, logarithm, tasks = arguments
     rows, n = out.shape
     line, result = memory(x), memory(out)
-    first, last = part_of(task, tasks, rows)
+    start, stop = part_of(task, tasks, rows)
     # A step of a row waits for the one before it, and not for other rows: several take each step, while the L1 cache has them.
     together = max(1, min(TOGETHER, NUMBERS // n))
     tops, sums = np.empty(TOGETHER, out.dtype), np.empty(TOGETHER, out.dtype)
-    for begin in range(first, last, together):
-        here = min(together, last - begin)
-        for r in range(here):
+    for begin in range(start, stop, together):
+        count = min(together, stop - begin)
+        for r in range(count):
             tops[r] = largest(line, (begin + r) * n, n)
-        for r in range(here):
-            at = (begin + r) * n
-            sums[r] = exponentials(line, at, tops[r], n, result, at)
-        for r in range(here):
+        for r in range(count):
+            row_start = (begin + r) * n
+            sums[r] = exponentials(line, row_start, tops[r], n, result, row_start)
+        for r in range(count):
             finish(line, result, (begin + r) * n, n, tops[r], sums[r], logarithm)
 
 
 @inner_njit(error_model="numpy")
-def finish(line, result, at, n, top, summed, logarithm):
+def finish(line, result, start, n, top, summed, logarithm):
     """Exponentials become the softmax of a row, or its logarithm."""
     width, i = lanes(result), 0
     if logarithm:
         logarithm_of_sum = math.log(summed)
         while i + width <= n:
-            store(result, at + i, (load(line, at + i) - top) - logarithm_of_sum)
+            store(result, start + i, (load(line, start + i) - top) - logarithm_of_sum)
             i += width
         while i < n:
-            result[at + i] = (line[at + i] - top) - logarithm_of_sum
+            result[start + i] = (line[start + i] - top) - logarithm_of_sum
             i += 1
     else:
         factor = result.dtype.type(1) / summed
         while i + width <= n:
-            store(result, at + i, factor * load(result, at + i))
+            store(result, start + i, factor * load(result, start + i))
             i += width
         while i < n:
-            result[at + i] *= factor
+            result[start + i] *= factor
             i += 1
 
 
@@ -212,26 +212,26 @@ def _gradient_part(arguments, task, who):
     grad, x, out, logarithm, tasks = arguments
     rows, n = out.shape
     grad, line, result = memory(grad), memory(x), memory(out)
-    first, last = part_of(task, tasks, rows)
-    for r in range(first, last):
-        at = r * n
-        factor = out.dtype.type(1) / exponentials(line, at, largest(line, at, n), n, result, at)
+    start, stop = part_of(task, tasks, rows)
+    for r in range(start, stop):
+        row_start = r * n
+        factor = out.dtype.type(1) / exponentials(line, row_start, largest(line, row_start, n), n, result, row_start)
         width, i = lanes(out), 0
         if logarithm:
-            factor *= total(grad, at, n)
+            factor *= total(grad, row_start, n)
             while i + width <= n:
-                store(result, at + i, load(grad, at + i) - factor * load(result, at + i))
+                store(result, row_start + i, load(grad, row_start + i) - factor * load(result, row_start + i))
                 i += width
             while i < n:
-                result[at + i] = grad[at + i] - factor * result[at + i]
+                result[row_start + i] = grad[row_start + i] - factor * result[row_start + i]
                 i += 1
         else:
-            inner = factor * product(grad, at, result, at, n)
+            inner = factor * product(grad, row_start, result, row_start, n)
             while i + width <= n:
-                store(result, at + i, factor * load(result, at + i) * (load(grad, at + i) - inner))
+                store(result, row_start + i, factor * load(result, row_start + i) * (load(grad, row_start + i) - inner))
                 i += width
             while i < n:
-                result[at + i] = factor * result[at + i] * (grad[at + i] - inner)
+                result[row_start + i] = factor * result[row_start + i] * (grad[row_start + i] - inner)
                 i += 1
 
 

@@ -45,16 +45,16 @@ def check_decode(q, k, v, k_scale, v_scale, scale, return_lse):
     kinds = ("int8",) if k_scale is not None or v_scale is not None else (q.dtype,)
     for name, x in (("k", k), ("v", v)):
         float_array(name, x, kinds)
-    given = {"q": q, "k": k, "v": v}
+    arrays = {"q": q, "k": k, "v": v}
     if kinds == ("int8",):
         if k_scale is None or v_scale is None:
             raise ValueError(
                 "One of k_scale and v_scale is None; expected both, or neither, for keys and values of floats."
             )
         for name, x in (("k_scale", k_scale), ("v_scale", v_scale)):
-            given[name] = float_array(name, x, (q.dtype,))
-    one_place(**given)
-    told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
+            arrays[name] = float_array(name, x, (q.dtype,))
+    one_place(**arrays)
+    told = ", ".join(f"{name} {tuple(x.shape)}" for name, x in arrays.items())
     q_shape, k_shape, v_shape = (tuple(x.shape) for x in (q, k, v))
     if min(len(q_shape), len(k_shape), len(v_shape)) < 3 or q_shape[-1] != k_shape[-1] or k_shape[:-1] != v_shape[:-1]:
         raise ValueError(
@@ -113,11 +113,11 @@ def check_pages(block_table, lengths, pages, page):
     no_backward="what it merges are results of decode_attention, which has none",
 )
 def _prepare_merge(one, one_lse, other, other_lse):
-    given = {"one": one, "one_lse": one_lse, "other": other, "other_lse": other_lse}
-    for name, x in given.items():
+    arrays = {"one": one, "one_lse": one_lse, "other": other, "other_lse": other_lse}
+    for name, x in arrays.items():
         float_array(name, x)
-    one_place(**given)
-    same("dtype", **given)
+    one_place(**arrays)
+    same("dtype", **arrays)
     same("shape", one=one, other=other)
     same("shape", one_lse=one_lse, other_lse=other_lse)
     if tuple(one.shape)[:-1] != tuple(one_lse.shape) or not one.ndim:

@@ -335,9 +335,9 @@ ATTEND_BACKWARD = Examples(
 
 
 def from_sums_arguments(draw, *shape):
-    grad, *given = attention_gradient_arguments(draw, *shape)
-    kept = (x.astype(draw.dtype) for x in reference.attention_with_sums(*given))
-    return grad, *given[:3], *kept, *given[3:]
+    grad, *arrays = attention_gradient_arguments(draw, *shape)
+    kept = (x.astype(draw.dtype) for x in reference.attention_with_sums(*arrays))
+    return grad, *arrays[:3], *kept, *arrays[3:]
 
 
 def from_sums_error(arguments, expected, eps):
@@ -355,13 +355,13 @@ MODIFIED = ((modifiers.alibi(4), modifiers.sliding_window(6, 2), True, 2), (modi
 
 
 def flex_arguments(draw, *shape):
-    score_mod, mask_mod, each, group = draw.one_of(MODIFIED)
+    score_mod, mask_mod, by_head, group = draw.one_of(MODIFIED)
     q, k, v, _, _, scale, gqa = attention_arguments(draw, *shape, settings=((None, False, 0.4, group, False),))
     lead = q.shape[:-2]
     heads = lead[-1] if lead else 1
     mask = None
     if mask_mod is not None:
-        sizes = (math.prod(lead[:-1]), heads) if each and math.prod(lead) else (None, None)
+        sizes = (math.prod(lead[:-1]), heads) if by_head and math.prod(lead) else (None, None)
         mask = modifiers.create_block_mask(mask_mod, *sizes, q.shape[-2], k.shape[-2])
     return q, k, v, score_mod, mask, scale, gqa
 
@@ -574,12 +574,12 @@ def _bias(draw, present, size):
 
 
 def multi_head_arguments(draw, *shape):
-    *lead, heads, each = shape
-    heads, each = max(1, min(heads, 4)), max(1, each)
+    *lead, heads, head_width = shape
+    heads, head_width = max(1, min(heads, 4)), max(1, head_width)
     group, biased, is_causal = draw.one_of(((1, True, False), (2, False, True), (1, True, True)))
-    width = 5 if draw.seed % 2 else heads * group * each
-    total = heads * (group + 2) * each
-    arrays = _weight(draw, total, width), _bias(draw, biased, total), _weight(draw, width, heads * group * each)
+    width = 5 if draw.seed % 2 else heads * group * head_width
+    total = heads * (group + 2) * head_width
+    arrays = _weight(draw, total, width), _bias(draw, biased, total), _weight(draw, width, heads * group * head_width)
     return draw.array(*lead, width), *arrays, _bias(draw, biased, width), heads * group, heads, is_causal
 
 
@@ -593,10 +593,10 @@ def feed_forward_arguments(draw, *shape):
 
 
 def block_arguments(draw, *shape):
-    *lead, heads, each = shape
-    heads, each = max(1, min(heads, 4)), max(4, each)
+    *lead, heads, head_width = shape
+    heads, head_width = max(1, min(heads, 4)), max(4, head_width)
     group, biased, activation = draw.one_of(((1, True, "gelu"), (2, False, "swiglu")))
-    width, total = heads * group * each, heads * (group + 2) * each
+    width, total = heads * group * head_width, heads * (group + 2) * head_width
     inner = width + 3
     x, normed = draw.array(*lead, width), [draw.array(width) if one or biased else None for one in (1, 0, 1, 0)]
     attention = (

@@ -70,13 +70,13 @@ def run(q, k, v, mask, g, out, sums, skip, mods=None):
     tasks = g.heads * rows_of_tiles(tiles, paired)
     work = g.heads * g.queries * g.keys * (g.width + g.values) // (2 if paired else 1)
     threads = 1 if work < ALONE else team.size()
-    each = room(g, out.dtype)
-    lines = workspace(out.dtype, threads * each)
+    per_thread = room(g, out.dtype)
+    lines = workspace(out.dtype, threads * per_thread)
     # A score_mod sees scores before they are multiplied by log2(e).
     modified = mods is not None and mods[0].score_mod is not None
     scale = out.dtype.type(g.scale if modified else g.scale * LOG2_E)
     masked = mask.size > 1 or mask[0] != 0
-    everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods
+    everything = q, k, v, mask, g, scale, masked, skip, out, sums, lines, per_thread, mods
     attend_tiles = _attend if mods is None else _attend_modified
     attend_tiles(everything, tiles, paired, tasks, threads, work // 100, team.members())
 
@@ -115,48 +115,48 @@ def _rows_of_tiles(arguments, task, who):
 @inner_njit(error_model="numpy")
 def _tile(everything, head, tile, who):
     """The results of one tile of queries."""
-    q, k, v, mask, g, scale, masked, skip, out, sums, lines, each, mods = everything
+    q, k, v, mask, g, scale, masked, skip, out, sums, lines, per_thread, mods = everything
     line, across = memory(lines), QUERIES * lanes(out)
-    from_k, from_v, first = memory(k), memory(v), tile * across
-    count = min(across, g.queries - first)
-    at = who * each
-    scores = at + g.width * across
+    from_k, from_v, q_start = memory(k), memory(v), tile * across
+    count = min(across, g.queries - q_start)
+    q_tile = who * per_thread
+    scores = q_tile + g.width * across
     result = scores + KEYS * across
     top = result + g.values * across
     summed, factor, spare = top + across, top + 2 * across, top + 3 * across
-    transpose_in(memory(q), g.of_q[head] + first * g.width, g.width, count, scale, line, at, across)
+    transpose_in(memory(q), g.of_q[head] + q_start * g.width, g.width, count, scale, line, q_tile, across)
     least, zero = line.dtype.type(np.finfo(line.dtype).min), line.dtype.type(0)
     fill(line, top, across, least)
     fill(line, summed, across, zero)
     fill(line, result, g.values * across, zero)
-    last = min(g.keys, first + count) if skip and g.causal else g.keys
-    for begin in range(0, last, KEYS):
-        here = min(KEYS, last - begin)
-        kind = kind_of(mods, head, tile, begin // KEYS, g.keys)
+    k_stop = min(g.keys, q_start + count) if skip and g.causal else g.keys
+    for k_start in range(0, k_stop, KEYS):
+        block_keys = min(KEYS, k_stop - k_start)
+        kind = kind_of(mods, head, tile, k_start // KEYS, g.keys)
         if kind == NOBODY:
             continue
-        at_k = g.of_k[head] + begin * g.width
-        of_k = at_k, g.width, 1, here, g.width
-        products(from_k, *of_k, line, at, scores, across, count)
-        if g.causal and begin + here > first + 1:
-            hide_later(line, scores, across, here, begin - first)
+        k_row = g.of_k[head] + k_start * g.width
+        of_k = k_row, g.width, 1, block_keys, g.width
+        products(from_k, *of_k, line, q_tile, scores, across, count)
+        if g.causal and k_start + block_keys > q_start + 1:
+            hide_later(line, scores, across, block_keys, k_start - q_start)
         if masked:
             row, column = g.mask_row, g.mask_column
-            place = g.of_mask[head] + first * row + begin * column
-            terms = memory(mask), place, column, row, here, count
+            mask_start = g.of_mask[head] + q_start * row + k_start * column
+            terms = memory(mask), mask_start, column, row, block_keys, count
             add_mask(*terms, line, scores, across, spare)
-        modify(mods, kind, line, scores, across, head, first, begin, here, count)
-        weigh(line, scores, across, count, here, top, summed, factor)
-        at_v, values = g.of_v[head] + begin * g.values, g.values
-        to = scores, result, factor, across, count
-        add_products(from_v, at_v, values, here, line, *to)
+        modify(mods, kind, line, scores, across, head, q_start, k_start, block_keys, count)
+        weigh(line, scores, across, count, block_keys, top, summed, factor)
+        v_row, values = g.of_v[head] + k_start * g.values, g.values
+        target = scores, result, factor, across, count
+        add_products(from_v, v_row, values, block_keys, line, *target)
     for i in range(count):
         if sums.size:
-            row = head * g.queries + first + i
+            row = head * g.queries + q_start + i
             sums[row], sums[g.heads * g.queries + row] = line[top + i], line[summed + i]
         line[factor + i] = line.dtype.type(1) / line[summed + i] if line[summed + i] != 0 else zero
     transpose_out(
-        line, result, across, g.values, count, line, factor, memory(out), (head * g.queries + first) * g.values
+        line, result, across, g.values, count, line, factor, memory(out), (head * g.queries + q_start) * g.values
     )
 
 
@@ -164,23 +164,23 @@ def _tile(everything, head, tile, who):
 
 
 @inner_njit()
-def fill(line, at, count, value):
-    """The value in `count` numbers, a multiple of the lanes, from `at` on."""
+def fill(line, start, count, value):
+    """The value in `count` numbers, a multiple of the lanes, from `start` on."""
     vector = broadcast(value)
     for i in range(0, count, lanes(line)):
-        store(line, at + i, vector)
+        store(line, start + i, vector)
 
 
 @inner_njit()
-def transpose_in(source, at, width, count, scale, line, to, across):
+def transpose_in(source, source_start, width, count, scale, line, line_start, across):
     """line[c, i] = scale * source[i, c] for `count` rows; zeros for the lanes that are left."""
-    whole = count - count % lanes(line)
-    if whole < across:
+    n_full = count - count % lanes(line)
+    if n_full < across:
         for c in range(width):
-            fill(line, to + c * across + whole, across - whole, line.dtype.type(0))
-    pack(source, at, 1, width, width, count, line, to, across)
+            fill(line, line_start + c * across + n_full, across - n_full, line.dtype.type(0))
+    pack(source, source_start, 1, width, width, count, line, line_start, across)
     for i in range(0, width * across, lanes(line)):
-        store(line, to + i, scale * load(line, to + i))
+        store(line, line_start + i, scale * load(line, line_start + i))
 
 
 @inner_njit()
@@ -197,19 +197,23 @@ def _products(rows_of_tile, vectors):
     """`products` by tiles of so many rows and vectors: constants, as registers have no numbers at run time."""
 
     @inner_njit()
-    def of_rows(matrix, at, row, step, rows, depth, line, other, to, across):
+    def of_rows(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across):
         r = 0
         while r < rows:
             if rows >= rows_of_tile:
                 r = min(r, rows - rows_of_tile)
                 acc = tile_zeros(line, rows_of_tile, vectors)
-                acc = tile_multiply_add(acc, depth, matrix, at + r * row, (row, step), line, other, across)
-                tile_store(line, to + r * across, across, acc)
+                acc = tile_multiply_add(
+                    acc, depth, matrix, matrix_start + r * row, (row, step), line, line_start, across
+                )
+                tile_store(line, out_start + r * across, across, acc)
                 r += rows_of_tile
             else:
-                one = tile_zeros(line, 1, vectors)
-                one = tile_multiply_add(one, depth, matrix, at + r * row, (row, step), line, other, across)
-                tile_store(line, to + r * across, across, one)
+                row_acc = tile_zeros(line, 1, vectors)
+                row_acc = tile_multiply_add(
+                    row_acc, depth, matrix, matrix_start + r * row, (row, step), line, line_start, across
+                )
+                tile_store(line, out_start + r * across, across, row_acc)
                 r += 1
 
     return of_rows
@@ -219,17 +223,19 @@ def _add_products(columns_of_tile, vectors):
     """`add_products`, likewise."""
 
     @inner_njit()
-    def to_columns(matrix, at, columns, depth, line, other, to, factor, across):
+    def to_columns(matrix, matrix_start, columns, depth, line, line_start, out_start, factor, across):
         c = 0
         while c + columns_of_tile <= columns:
-            acc = tile_scale(tile_load(line, to + c * across, across, columns_of_tile, vectors), line, factor)
-            acc = tile_multiply_add(acc, depth, matrix, at + c, (1, columns), line, other, across)
-            tile_store(line, to + c * across, across, acc)
+            acc = tile_scale(tile_load(line, out_start + c * across, across, columns_of_tile, vectors), line, factor)
+            acc = tile_multiply_add(acc, depth, matrix, matrix_start + c, (1, columns), line, line_start, across)
+            tile_store(line, out_start + c * across, across, acc)
             c += columns_of_tile
         while c < columns:
-            one = tile_scale(tile_load(line, to + c * across, across, 1, vectors), line, factor)
-            one = tile_multiply_add(one, depth, matrix, at + c, (1, columns), line, other, across)
-            tile_store(line, to + c * across, across, one)
+            row_acc = tile_scale(tile_load(line, out_start + c * across, across, 1, vectors), line, factor)
+            row_acc = tile_multiply_add(
+                row_acc, depth, matrix, matrix_start + c, (1, columns), line, line_start, across
+            )
+            tile_store(line, out_start + c * across, across, row_acc)
             c += 1
 
     return to_columns
@@ -242,29 +248,31 @@ _add_products_1, _add_products_2, _add_products_3 = (
 
 
 @inner_njit()
-def products(matrix, at, row, step, rows, depth, line, other, to, across, used):
-    """line[r, :used] from `to` on = the sum over p < depth of matrix[at + r row + p step] * line[p, :used] from `other` on.
+def products(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across, used):
+    """line[r, :used] from `out_start` on = the sum over p < depth of matrix[matrix_start + r row + p step] *
+    line[p, :used] from `line_start` on.
 
     What is left of whole tiles is reached by a last tile that begins earlier, where there are rows enough. used: lanes that hold
     a query; the last tile of a head may have fewer than the others, and vectors without one cost nothing.
     """
     if used > 2 * lanes(line):
-        _products_3(matrix, at, row, step, rows, depth, line, other, to, across)
+        _products_3(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across)
     elif used > lanes(line):
-        _products_2(matrix, at, row, step, rows, depth, line, other, to, across)
+        _products_2(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across)
     else:
-        _products_1(matrix, at, row, step, rows, depth, line, other, to, across)
+        _products_1(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across)
 
 
 @inner_njit()
-def add_products(matrix, at, columns, depth, line, other, to, factor, across, used):
-    """line[c, :used] from `to` on = itself * factor + the sum over p < depth of matrix[at + p columns + c] * line[p, :used]."""
+def add_products(matrix, matrix_start, columns, depth, line, line_start, out_start, factor, across, used):
+    """line[c, :used] from `out_start` on = itself * factor + the sum over p < depth of
+    matrix[matrix_start + p columns + c] * line[p, :used]."""
     if used > 2 * lanes(line):
-        _add_products_3(matrix, at, columns, depth, line, other, to, factor, across)
+        _add_products_3(matrix, matrix_start, columns, depth, line, line_start, out_start, factor, across)
     elif used > lanes(line):
-        _add_products_2(matrix, at, columns, depth, line, other, to, factor, across)
+        _add_products_2(matrix, matrix_start, columns, depth, line, line_start, out_start, factor, across)
     else:
-        _add_products_1(matrix, at, columns, depth, line, other, to, factor, across)
+        _add_products_1(matrix, matrix_start, columns, depth, line, line_start, out_start, factor, across)
 
 
 @inner_njit()
@@ -273,23 +281,23 @@ def hide_later(line, scores, across, keys, ahead):
     nothing = broadcast(line.dtype.type(-np.inf))
     for r in range(max(0, 1 - ahead), keys):
         for i in range(0, across, lanes(line)):
-            at = scores + r * across + i
-            store(line, at, first_lanes(ahead + r - i, nothing, load(line, at)))
+            index = scores + r * across + i
+            store(line, index, first_lanes(ahead + r - i, nothing, load(line, index)))
 
 
 @inner_njit()
-def add_mask(mask, at, row, lane, rows, count, line, scores, across, spare):
+def add_mask(mask, mask_start, row, lane, rows, count, line, scores, across, spare):
     """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next. spare: place
     for MASKED rows."""
-    for first in range(0, rows, MASKED):
-        here, place = min(MASKED, rows - first), scores + first * across
+    for row_start in range(0, rows, MASKED):
+        block_rows, scores_start = min(MASKED, rows - row_start), scores + row_start * across
         if lane == 0:
-            for r in range(here):
-                fill(line, spare + r * across, across, mask[at + (first + r) * row])
+            for r in range(block_rows):
+                fill(line, spare + r * across, across, mask[mask_start + (row_start + r) * row])
         else:
-            pack(mask, at + first * row, row, lane, here, count, line, spare, across)
-        for i in range(0, here * across, lanes(line)):
-            store(line, place + i, load(line, place + i) + in_base_2(line, load(line, spare + i)))
+            pack(mask, mask_start + row_start * row, row, lane, block_rows, count, line, spare, across)
+        for i in range(0, block_rows * across, lanes(line)):
+            store(line, scores_start + i, load(line, scores_start + i) + in_base_2(line, load(line, spare + i)))
 
 
 @inner_njit()
@@ -328,47 +336,49 @@ def _unbox_modifiers(kind, value, context):
     return NativeValue(context.context.get_dummy_value())
 
 
-def kind_of(mods, head, tile, place, keys):
+def kind_of(mods, head, tile, k_tile, keys):
     """Whether nobody, some or all of a tile of queries may look at a tile of keys; all where nobody asks."""
 
 
 @overload(kind_of)
-def _kind_of(mods, head, tile, place, keys):
+def _kind_of(mods, head, tile, k_tile, keys):
     if mods == types.none or mods.types[0].mask_mod is None:
-        return lambda mods, head, tile, place, keys: ALL
-    return lambda mods, head, tile, place, keys: mods[2][mods[3][head] + tile * (-(-keys // KEYS)) + place]
+        return lambda mods, head, tile, k_tile, keys: ALL
+    return lambda mods, head, tile, k_tile, keys: mods[2][mods[3][head] + tile * (-(-keys // KEYS)) + k_tile]
 
 
-def modify(mods, kind, line, scores, across, head, first, begin, keys, count):
+def modify(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
     """Scores changed by score_mod, then -inf where mask_mod says no; lanes beyond `count` are nobody's."""
 
 
 @overload(modify)
-def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
-    def unchanged(mods, kind, line, scores, across, head, first, begin, keys, count):
+def _modify(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
+    def unchanged(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
         pass
 
     if mods == types.none:
         return unchanged
     score_mod, mask_mod = mods.types[0].score_mod, mods.types[0].mask_mod
 
-    def changed(mods, kind, line, scores, across, head, first, begin, keys, count):
+    def changed(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
         b, h = head // mods[1], head % mods[1]
         for r in range(keys):
-            at = np.uint64(scores + r * across)  # an index that might be negative would cost the vectors
+            row_start = np.uint64(scores + r * across)  # an index that might be negative would cost the vectors
             for i in range(np.uint64(count)):
-                line[at + i] = line.dtype.type(score_mod(line[at + i], b, h, first + np.int64(i), begin + r))
+                line[row_start + i] = line.dtype.type(
+                    score_mod(line[row_start + i], b, h, q_start + np.int64(i), k_start + r)
+                )
         for i in range(scores, scores + keys * across, lanes(line)):
             store(line, i, in_base_2(line, load(line, i)))
 
-    def hidden(mods, kind, line, scores, across, head, first, begin, keys, count):
+    def hidden(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
         b, h = head // mods[1], head % mods[1]
         if kind == SOME:
             for r in range(keys):
-                at = np.uint64(scores + r * across)
+                row_start = np.uint64(scores + r * across)
                 for i in range(np.uint64(count)):
-                    seen = mask_mod(b, h, first + np.int64(i), begin + r)
-                    line[at + i] = line[at + i] if seen else line.dtype.type(-np.inf)
+                    seen = mask_mod(b, h, q_start + np.int64(i), k_start + r)
+                    line[row_start + i] = line[row_start + i] if seen else line.dtype.type(-np.inf)
 
     if mask_mod is None:
         return changed
@@ -376,9 +386,9 @@ def _modify(mods, kind, line, scores, across, head, first, begin, keys, count):
         return hidden
     change, hide = njit(error_model="numpy")(changed), njit(error_model="numpy")(hidden)
 
-    def both(mods, kind, line, scores, across, head, first, begin, keys, count):
-        change(mods, kind, line, scores, across, head, first, begin, keys, count)
-        hide(mods, kind, line, scores, across, head, first, begin, keys, count)
+    def both(mods, kind, line, scores, across, head, q_start, k_start, keys, count):
+        change(mods, kind, line, scores, across, head, q_start, k_start, keys, count)
+        hide(mods, kind, line, scores, across, head, q_start, k_start, keys, count)
 
     return both
 

@@ -44,14 +44,14 @@ def _of_arrays_like(shapes, dtypes, is_causal, scale, enable_gqa, kinds):
 
 
 def _checked(q, k, v, mask, is_causal, scale, enable_gqa, kinds):
-    given = {"q": q, "k": k, "v": v}
-    for name, x in given.items():
+    arrays = {"q": q, "k": k, "v": v}
+    for name, x in arrays.items():
         float_array(name, x, kinds)
-    same("dtype", **given)
+    same("dtype", **arrays)
     if mask is not None:
         float_array("mask", mask, (q.dtype if kinds is FLOATS else FLOATS[0], BOOLEAN))
-        given["mask"] = mask
-    one_place(**given)
+        arrays["mask"] = mask
+    one_place(**arrays)
     for name, value in (("is_causal", is_causal), ("enable_gqa", enable_gqa)):
         if not isinstance(value, bool | np.bool):
             raise TypeError(f"{name} is {value!r}; expected True or False.")
@@ -77,17 +77,17 @@ def _of_shapes(shapes, is_causal, scale, enable_gqa):
     repeats = _groups(lead, told) if enable_gqa else (1, 1, 1)
     numbered = [_numbered(shape, repeat) for shape, repeat in zip(lead, repeats, strict=True)]
     try:
-        whole = np.broadcast_shapes(*(places.shape for places in numbered))
+        lead_shape = np.broadcast_shapes(*(places.shape for places in numbered))
     except ValueError:
         raise ValueError(f"The shapes are {told}; expected leading dimensions that are equal, 1 or missing.") from None
     (queries, width), (keys, values) = q_shape[-2:], v_shape[-2:]
     sizes = queries * width, keys * width, keys * values
-    of_q, of_k, of_v = (_spread(n, whole) * size for n, size in zip(numbered, sizes, strict=True))
-    of_mask, row, column = _of_mask(mask_shape, whole, queries, keys)
+    of_q, of_k, of_v = (_spread(n, lead_shape) * size for n, size in zip(numbered, sizes, strict=True))
+    of_mask, row, column = _of_mask(mask_shape, lead_shape, queries, keys)
     factor = 1 / math.sqrt(width) if scale is None else scale
     places = of_q, of_k, of_v, of_mask
-    g = Geometry(math.prod(whole), queries, keys, width, values, is_causal, factor, *places, row, column)
-    return (*whole, queries, values), g
+    g = Geometry(math.prod(lead_shape), queries, keys, width, values, is_causal, factor, *places, row, column)
+    return (*lead_shape, queries, values), g
 
 
 def _groups(lead, told):
@@ -110,24 +110,24 @@ def _numbered(shape, repeat):
     return np.repeat(places, repeat, axis=-1) if repeat > 1 else places
 
 
-def _spread(places, whole):
-    return np.broadcast_to(places, whole).reshape(-1)
+def _spread(places, lead_shape):
+    return np.broadcast_to(places, lead_shape).reshape(-1)
 
 
-def _of_mask(given, whole, queries, keys):
+def _of_mask(mask_shape, lead_shape, queries, keys):
     """(of_mask, mask_row, mask_column) of a `Geometry`."""
-    if given is None:
-        return np.zeros(math.prod(whole), np.int64), 0, 0
-    shape = (1,) * (2 - len(given)) + given
+    if mask_shape is None:
+        return np.zeros(math.prod(lead_shape), np.int64), 0, 0
+    shape = (1,) * (2 - len(mask_shape)) + mask_shape
     try:
-        fits = np.broadcast_shapes(shape, (*whole, queries, keys)) == (*whole, queries, keys)
+        fits = np.broadcast_shapes(shape, (*lead_shape, queries, keys)) == (*lead_shape, queries, keys)
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"mask has shape {given}; expected one that can be broadcast to {(*whole, queries, keys)}: leading "
-            "dimensions, queries, keys."
+            f"mask has shape {mask_shape}; expected one that can be broadcast to {(*lead_shape, queries, keys)}: "
+            "leading dimensions, queries, keys."
         )
     rows, columns = shape[-2:]
-    of_mask = _spread(_numbered(shape[:-2], 1), whole) * (rows * columns)
+    of_mask = _spread(_numbered(shape[:-2], 1), lead_shape) * (rows * columns)
     return of_mask, columns if rows > 1 else 0, int(columns > 1)

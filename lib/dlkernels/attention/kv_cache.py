@@ -46,18 +46,18 @@ class _Rows:
         self.numbers = np.zeros(shape, dtype)
         self.factors = np.zeros(shape[:-1], np.float32) if dtype == np.int8 else None
 
-    def put(self, place, x):
-        """Write rows x to numbers[place]."""
+    def put(self, index, x):
+        """Write rows x to numbers[index]."""
         if self.factors is None:
-            self.numbers[place] = x
+            self.numbers[index] = x
         else:
-            self.numbers[place], self.factors[place] = to_bytes(x)
+            self.numbers[index], self.factors[index] = to_bytes(x)
 
-    def get(self, place):
-        """The rows of numbers[place]; of bytes what they stand for."""
+    def get(self, index):
+        """The rows of numbers[index]; of bytes what they stand for."""
         if self.factors is None:
-            return self.numbers[place]
-        return self.numbers[place] * self.factors[place][..., None]
+            return self.numbers[index]
+        return self.numbers[index] * self.factors[index][..., None]
 
     @property
     def nbytes(self):
@@ -131,9 +131,9 @@ class KVCache(_Cache):
         new = self._check(k, v, *self._of_k.numbers.shape[:2])
         if self.length + new > self.room:
             self._make_room(self.length + new)
-        place = np.s_[:, :, self.length : self.length + new]
-        self._of_k.put(place, k)
-        self._of_v.put(place, v)
+        index = np.s_[:, :, self.length : self.length + new]
+        self._of_k.put(index, k)
+        self._of_v.put(index, v)
         self.length += new
 
     def _make_room(self, needed):
@@ -202,11 +202,11 @@ class PagedKVCache(_Cache):
         done = 0
         while done < new:
             page, inside = divmod(length + done, self.page)
-            here = min(self.page - inside, new - done)
-            place = np.s_[table[page], :, inside : inside + here]
-            self._of_k.put(place, k[:, done : done + here])
-            self._of_v.put(place, v[:, done : done + here])
-            done += here
+            count = min(self.page - inside, new - done)
+            index = np.s_[table[page], :, inside : inside + count]
+            self._of_k.put(index, k[:, done : done + count])
+            self._of_v.put(index, v[:, done : done + count])
+            done += count
         self.lengths[sequence] += new
 
     def attend(self, sequences, q, scale=None, return_lse=False):

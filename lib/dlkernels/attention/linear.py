@@ -41,7 +41,7 @@ CHUNK = 64
 def on_lines(way):
     """The function of a rung: `way(q, k, v, g, beta, out)` takes (heads, tokens, ...); q is scaled, g zeros where there is none."""
 
-    def whole(k, v, g, beta, scale, q):
+    def wrapper(k, v, g, beta, scale, q):
         out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
         if out.size:
             heads, tokens = math.prod(q.shape[:-2]), q.shape[-2]
@@ -51,7 +51,7 @@ def on_lines(way):
             way(*lines, g, beta, out.reshape(heads, tokens, -1))
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: a token at a time ----------------------------------------------------------------------------------------
@@ -88,19 +88,19 @@ ROWS = 8 if REGISTERS == 32 else 4  # of a register tile, two vectors wide
 
 
 @njit
-def row_products(a, at, steps, b, b_at, b_step, c, c_at, columns, depth, fresh):
+def row_products(a, a_start, steps, b, b_start, b_step, c, c_start, columns, depth, fresh):
     """ROWS rows of c = a b, or c += a b unless `fresh`; columns of c: a multiple of two vectors, from one row to the next, too."""
     for left in range(0, columns, 2 * lanes(c)):
-        acc = tile_zeros(c, ROWS, 2) if fresh else tile_load(c, c_at + left, b_step, ROWS, 2)
-        acc = tile_multiply_add(acc, depth, a, at, steps, b, b_at + left, b_step)
-        tile_store(c, c_at + left, b_step, acc)
+        acc = tile_zeros(c, ROWS, 2) if fresh else tile_load(c, c_start + left, b_step, ROWS, 2)
+        acc = tile_multiply_add(acc, depth, a, a_start, steps, b, b_start + left, b_step)
+        tile_store(c, c_start + left, b_step, acc)
 
 
 @njit
-def fade(line, at, sums, factors, size):
+def fade(line, start, sums, factors, size):
     """Row i of a triangle is multiplied by factors[i] e^(sums[i] - sums[j]) for j <= i; zeros above it."""
     for i in range(size):
-        row = at + i * size
+        row = start + i * size
         for j in range(0, i + 1, lanes(line)):
             distance = exp(minimum(line[sums + i] - load(line, sums + j), line.dtype.type(0)))
             store(line, row + j, line[factors + i] * distance * load(line, row + j))
@@ -113,28 +113,28 @@ def substitute(line, system, new, size, columns):
     for i in range(size):
         for left in range(0, columns, 2 * lanes(line)):
             there = new + i * columns + left
-            one, other = load(line, there), load(line, there + lanes(line))
+            x0, x1 = load(line, there), load(line, there + lanes(line))
             for j in range(i):
                 factor, above = -line[system + i * size + j], new + j * columns + left
-                one = fma(factor, load(line, above), one)
-                other = fma(factor, load(line, above + lanes(line)), other)
-            store(line, there, one)
-            store(line, there + lanes(line), other)
+                x0 = fma(factor, load(line, above), x0)
+                x1 = fma(factor, load(line, above + lanes(line)), x1)
+            store(line, there, x0)
+            store(line, there + lanes(line), x1)
 
 
 @njit
-def scale(line, at, count, factor):
+def scale(line, start, count, factor):
     """So many numbers, whole vectors, times the factor."""
     for i in range(0, count, lanes(line)):
-        store(line, at + i, factor * load(line, at + i))
+        store(line, start + i, factor * load(line, start + i))
 
 
 @njit
 def _chunks(arguments, head, who):
     """All chunks of a head, one after the other."""
-    q, k, v, g, beta, delta, out, lines, each, size = arguments
+    q, k, v, g, beta, delta, out, lines, per_thread, size = arguments
     (tokens, width), columns, line = q.shape[1:], v.shape[2], memory(lines)
-    turned = each * who
+    turned = per_thread * who
     scores = turned + width * size
     system = scores + size * size
     new = system + size * size
@@ -146,42 +146,46 @@ def _chunks(arguments, head, who):
     line[ones : ones + size] = 1
     from_q, from_k, from_v, two = memory(q), memory(k), memory(v), 2 * lanes(line)
     for begin in range(0, tokens, size):
-        first, total = head * tokens + begin, line.dtype.type(0)
+        first_row, total = head * tokens + begin, line.dtype.type(0)
         for i in range(size):
             total += g[head, begin + i]
             line[sums + i] = total
             line[part + i] = beta[head, begin + i]
             for p in range(width):
-                line[turned + p * size + i] = from_k[(first + i) * width + p]
+                line[turned + p * size + i] = from_k[(first_row + i) * width + p]
         for top in range(0, size, ROWS):
-            rows, across = (first + top) * width, (top + ROWS + two - 1) // two * two
-            at, there = top * size, top * columns
-            row_products(from_q, rows, (width, 1), line, turned, size, line, scores + at, across, width, True)
-            row_products(from_q, rows, (width, 1), line, state, columns, line, result + there, columns, width, True)
+            rows, across = (first_row + top) * width, (top + ROWS + two - 1) // two * two
+            square_start, offset = top * size, top * columns
+            row_products(from_q, rows, (width, 1), line, turned, size, line, scores + square_start, across, width, True)
+            row_products(from_q, rows, (width, 1), line, state, columns, line, result + offset, columns, width, True)
             if delta:
-                row_products(from_k, rows, (width, 1), line, turned, size, line, system + at, across, width, True)
-                row_products(from_k, rows, (width, 1), line, state, columns, line, new + there, columns, width, True)
+                row_products(
+                    from_k, rows, (width, 1), line, turned, size, line, system + square_start, across, width, True
+                )
+                row_products(from_k, rows, (width, 1), line, state, columns, line, new + offset, columns, width, True)
         fade(line, scores, sums, ones, size)
         for i in range(size):
             grown = exp(line[sums + i])
             scale(line, result + i * columns, columns, grown)
             for c in range(0, columns, lanes(line)):
-                value, there = load(from_v, (first + i) * columns + c), new + i * columns + c
+                value, offset = load(from_v, (first_row + i) * columns + c), new + i * columns + c
                 if delta:
-                    value = line[part + i] * fma(-grown, load(line, there), value)
-                store(line, there, value)
+                    value = line[part + i] * fma(-grown, load(line, offset), value)
+                store(line, offset, value)
         if delta:
             fade(line, system, sums, part, size)
             substitute(line, system, new, size, columns)
         for top in range(0, size, ROWS):
-            row, there = scores + top * size, result + top * columns
-            row_products(line, row, (size, 1), line, new, columns, line, there, columns, top + ROWS, False)
+            row, offset = scores + top * size, result + top * columns
+            row_products(line, row, (size, 1), line, new, columns, line, offset, columns, top + ROWS, False)
         for i in range(size):
             scale(line, new + i * columns, columns, exp(total - line[sums + i]))
         scale(line, state, width * columns, exp(total))
         for top in range(0, width, ROWS):
-            there = state + top * columns
-            row_products(from_k, first * width + top, (1, width), line, new, columns, line, there, columns, size, False)
+            offset = state + top * columns
+            row_products(
+                from_k, first_row * width + top, (1, width), line, new, columns, line, offset, columns, size, False
+            )
         for i in range(min(size, out.shape[1] - begin)):
             for c in range(out.shape[2]):
                 out[head, begin + i, c] = line[result + i * columns + c]
@@ -210,11 +214,11 @@ def by_chunks(q, k, v, g, beta, out):
     delta = beta is not None
     g = room(g)
     beta = room(beta) if delta else g
-    each = size * (width + 2 * size + 2 * columns + 3) + width * columns
+    per_thread = size * (width + 2 * size + 2 * columns + 3) + width * columns
     work = heads * tokens * (size * (width + columns) + 2 * width * columns)
     threads = 1 if work < ALONE else min(heads, team.size())
-    lines = workspace(q.dtype, threads * each)
-    _on_heads((q, k, v, g, beta, delta, out, lines, each, size), heads, threads, work // 100, team.members())
+    lines = workspace(q.dtype, threads * per_thread)
+    _on_heads((q, k, v, g, beta, delta, out, lines, per_thread, size), heads, threads, work // 100, team.members())
 
 
 def up(number, multiple):

@@ -111,16 +111,16 @@ def _asker(mask_mod):
     def ask(kinds, queries, keys, across):
         for b in range(kinds.shape[0]):
             for h in range(kinds.shape[1]):
-                for tile in range(kinds.shape[2]):
-                    first, last = tile * across, min((tile + 1) * across, queries)
-                    for place in range(kinds.shape[3]):
-                        begin, end = place * KEYS, min((place + 1) * KEYS, keys)
+                for q_tile in range(kinds.shape[2]):
+                    q_start, q_stop = q_tile * across, min((q_tile + 1) * across, queries)
+                    for k_tile in range(kinds.shape[3]):
+                        k_start, k_stop = k_tile * KEYS, min((k_tile + 1) * KEYS, keys)
                         seen = 0
-                        for key in range(begin, end):
-                            for query in range(first, last):
+                        for key in range(k_start, k_stop):
+                            for query in range(q_start, q_stop):
                                 seen += 1 if mask_mod(b, h, query, key) else 0
-                        everyone = (last - first) * (end - begin)
-                        kinds[b, h, tile, place] = NOBODY if seen == 0 else ALL if seen == everyone else SOME
+                        everyone = (q_stop - q_start) * (k_stop - k_start)
+                        kinds[b, h, q_tile, k_tile] = NOBODY if seen == 0 else ALL if seen == everyone else SOME
 
     return ask
 

@@ -9,18 +9,18 @@ from . import examples, reference
 
 def _check_norm(x, weight, bias, eps):
     """The number that stands beside the variance."""
-    given = {"x": x} | {name: one for name, one in (("weight", weight), ("bias", bias)) if one is not None}
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"x": x} | {name: array for name, array in (("weight", weight), ("bias", bias)) if array is not None}
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     if x.ndim < 1 or tuple(x.shape)[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected at least one number along the last dimension.")
-    for name, one in given.items():
-        if one is not x and tuple(one.shape) != tuple(x.shape)[-1:]:
+    for name, array in arrays.items():
+        if array is not x and tuple(array.shape) != tuple(x.shape)[-1:]:
             raise ValueError(
-                f"{name} has shape {tuple(one.shape)}; expected {tuple(x.shape)[-1:]}, the last dimension of x, which has "
-                f"shape {tuple(x.shape)}."
+                f"{name} has shape {tuple(array.shape)}; expected {tuple(x.shape)[-1:]}, the last dimension of x, "
+                f"which has shape {tuple(x.shape)}."
             )
     eps = float(number("eps", np.finfo(x.dtype).eps if eps is None else eps, np.float64))
     if not eps >= 0:

@@ -281,8 +281,8 @@ def sinusoidal_encoding(positions, width, base=10000.0):
 def rotary_embedding(x, positions, base=10000.0, interleaved=False, sign=1):
     x, turned = _double(x), _angles(positions, x.shape[-1], base)
     pairs = x.reshape(*x.shape[:-1], x.shape[-1] // 2, 2) if interleaved else np.stack(np.split(x, 2, axis=-1), axis=-1)
-    whole = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(sign * 1j * turned)  # a turn is a product of complex numbers
-    both = np.stack([whole.real, whole.imag], axis=-1)
+    z = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(sign * 1j * turned)  # a turn is a product of complex numbers
+    both = np.stack([z.real, z.imag], axis=-1)
     return both.reshape(x.shape) if interleaved else np.concatenate([both[..., 0], both[..., 1]], axis=-1)
 
 

@@ -24,7 +24,7 @@ def on_rows(rung):
     """
 
     @functools.wraps(rung)
-    def whole(dim, *arrays):
+    def wrapper(dim, *arrays):
         moved = [np.moveaxis(x, dim, -1) if x.ndim else x.reshape(1) for x in arrays]
         shape = moved[-1].shape
         out = new(shape, moved[-1].dtype)
@@ -33,7 +33,7 @@ def on_rows(rung):
             rung(*(plain(x).reshape(rows) for x in moved), out.reshape(rows))
         return np.ascontiguousarray(np.moveaxis(out, -1, dim)) if arrays[-1].ndim else out.reshape(())
 
-    return whole
+    return wrapper
 
 
 def shared(rows, n):
@@ -45,59 +45,59 @@ def shared(rows, n):
 
 @inner_njit()
 def part_of(task, tasks, rows):
-    """The rows of a task: (first, last)."""
+    """The rows of a task: (start, stop)."""
     return task * rows // tasks, (task + 1) * rows // tasks
 
 
 @inner_njit()
-def largest(line, at, n):
-    """The largest of n numbers from `at` on. A NaN is larger than none: what is computed from it will be NaN."""
+def largest(line, start, n):
+    """The largest of n numbers from `start` on. A NaN is larger than none: what is computed from it will be NaN."""
     width, top, i = lanes(line), line.dtype.type(-np.inf), 0
     if n >= 2 * width:
-        first, second = load(line, at), load(line, at + width)
+        first, second = load(line, start), load(line, start + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first, second = larger(load(line, at + i), first), larger(load(line, at + i + width), second)
+            first, second = larger(load(line, start + i), first), larger(load(line, start + i + width), second)
             i += 2 * width
         top = reduce_max(larger(second, first))
     while i < n:
-        x = line[at + i]
+        x = line[start + i]
         top = x if x > top else top
         i += 1
     return top
 
 
 @inner_njit()
-def total(line, at, n):
+def total(line, start, n):
     """The sum of n numbers."""
     width, result, i = lanes(line), line.dtype.type(0), 0
     if n >= 2 * width:
-        first, second = load(line, at), load(line, at + width)
+        first, second = load(line, start), load(line, start + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first, second = first + load(line, at + i), second + load(line, at + i + width)
+            first, second = first + load(line, start + i), second + load(line, start + i + width)
             i += 2 * width
         result = reduce_add(first + second)
     while i < n:
-        result += line[at + i]
+        result += line[start + i]
         i += 1
     return result
 
 
 @inner_njit()
-def product(one, at, other, to, n):
+def product(a, a_start, b, b_start, n):
     """The sum of n products."""
-    width, result, i = lanes(one), one.dtype.type(0), 0
+    width, result, i = lanes(a), a.dtype.type(0), 0
     if n >= 2 * width:
-        first = load(one, at) * load(other, to)
-        second = load(one, at + width) * load(other, to + width)
+        first = load(a, a_start) * load(b, b_start)
+        second = load(a, a_start + width) * load(b, b_start + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first = fma(load(one, at + i), load(other, to + i), first)
-            second = fma(load(one, at + i + width), load(other, to + i + width), second)
+            first = fma(load(a, a_start + i), load(b, b_start + i), first)
+            second = fma(load(a, a_start + i + width), load(b, b_start + i + width), second)
             i += 2 * width
         result = reduce_add(first + second)
     while i < n:
-        result += one[at + i] * other[to + i]
+        result += a[a_start + i] * b[b_start + i]
         i += 1
     return result

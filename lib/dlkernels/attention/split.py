@@ -103,10 +103,17 @@ def attend(plan, q, k, v, k_scale, v_scale, mask, out, splits=None):
     parts = out if splits == 1 else np.empty(splits * out.size, out.dtype)
     found = np.empty((2, splits * rows), out.dtype)  # the largest score (to base 2) of each row and split, and its sum
     tile = 0 if k_scale is None else KEYS * max(plan.width, plan.values)
-    each = room(plan, out.dtype, tile)
-    line = workspace(out.dtype, threads * each)
+    per_thread = room(plan, out.dtype, tile)
+    line = workspace(out.dtype, threads * per_thread)
     masked = mask.size > 1 or mask[0] != 0
-    everything = (q, k, v, k_scale, v_scale, mask, masked), plan, out.dtype.type(plan.scale * LOG2_E), line, each, tile
+    everything = (
+        (q, k, v, k_scale, v_scale, mask, masked),
+        plan,
+        out.dtype.type(plan.scale * LOG2_E),
+        line,
+        per_thread,
+        tile,
+    )
     _attend(everything, parts, *found, splits, out, sums, threads, work // 20, team.members())
     return sums
 
@@ -122,36 +129,36 @@ def _attend(everything, parts, tops, part_sums, splits, out, sums, threads, leas
 @inner_njit(error_model="numpy")
 def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums):
     """A row's result from those of its splits: their mean, weighed by their sums of exponentials; and the logarithm of all."""
-    first, top = row // rows * splits * rows + row % rows, tops.dtype.type(np.finfo(tops.dtype).min)
-    for at in range(first, first + splits * rows, rows):
-        top = tops[at] if tops[at] > top or tops[at] != tops[at] else top
+    first_row, top = row // rows * splits * rows + row % rows, tops.dtype.type(np.finfo(tops.dtype).min)
+    for split_row in range(first_row, first_row + splits * rows, rows):
+        top = tops[split_row] if tops[split_row] > top or tops[split_row] != tops[split_row] else top
     total = sums.dtype.type(0)
-    for at in range(first, first + splits * rows, rows):
-        part_sums[at] *= exp2(tops[at] - top)
-        total += part_sums[at]
+    for split_row in range(first_row, first_row + splits * rows, rows):
+        part_sums[split_row] *= exp2(tops[split_row] - top)
+        total += part_sums[split_row]
     if total == 0:
         return
     sums[row] = (top + math.log2(total)) / sums.dtype.type(LOG2_E)
     if splits > 1:
         for c in range(columns):
             out[row * columns + c] = 0
-        for at in range(first, first + splits * rows, rows):
-            weight = part_sums[at] / total
+        for split_row in range(first_row, first_row + splits * rows, rows):
+            weight = part_sums[split_row] / total
             for c in range(columns):
-                out[row * columns + c] += weight * parts[at * columns + c]
+                out[row * columns + c] += weight * parts[split_row * columns + c]
 
 
 @inner_njit(error_model="numpy")
 def _split(arguments, task, who):
     """The results of the rows of one group over one split of its keys, their largest scores (to base 2) and their sums."""
     everything, parts, tops, part_sums, splits = arguments
-    (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, each, tile = everything
+    (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, per_thread, tile = everything
     group, split = task // splits, task % splits
-    first, last = plan.keys[group] * split // splits, plan.keys[group] * (split + 1) // splits
+    start, stop = plan.keys[group] * split // splits, plan.keys[group] * (split + 1) // splits
     line, rows, width, values = memory(lines), plan.rows, plan.width, plan.values
-    wide = who * each  # the tile comes first: vectors that lie across two cache lines take twice as long
-    at = wide + tile
-    scores = at + rows * width
+    wide = who * per_thread  # the tile comes first: vectors that lie across two cache lines take twice as long
+    q_tile = wide + tile
+    scores = q_tile + rows * width
     result = scores + rows * KEYS
     top = result + rows * values
     summed, factor, spare = top + rows, top + 2 * rows, top + 3 * rows
@@ -160,76 +167,78 @@ def _split(arguments, task, who):
     for r in range(rows):
         query = plan.of_q[group * heads + r // plan.queries] + r % plan.queries * width
         for c in range(width):
-            line[at + r * width + c] = scale * q[query + c]
+            line[q_tile + r * width + c] = scale * q[query + c]
         line[top + r] = least
         line[summed + r] = zero
     for i in range(rows * values):
         line[result + i] = zero
-    begin = first
-    while begin < last:
+    begin = start
+    while begin < stop:
         page, inside = begin // plan.page, begin % plan.page
-        here = min(KEYS, last - begin, plan.page - inside)
-        keys, keys_at = fetch(k, plan.of_k[group, page] + inside * width, k_scale, here, width, line, wide)
+        block_keys = min(KEYS, stop - begin, plan.page - inside)
+        keys, keys_at = fetch(k, plan.of_k[group, page] + inside * width, k_scale, block_keys, width, line, wide)
         for r in range(rows):
-            dots(line, at + r * width, keys, keys_at, here, width, scores + r * KEYS)
+            dots(line, q_tile + r * width, keys, keys_at, block_keys, width, scores + r * KEYS)
             query = r % plan.queries
-            for j in range(max(0, plan.ahead[group] + query + 1 - begin), here):
+            for j in range(max(0, plan.ahead[group] + query + 1 - begin), block_keys):
                 line[scores + r * KEYS + j] = -np.inf
             if masked:
                 term = (
                     plan.of_mask[group * heads + r // plan.queries] + query * plan.mask_row + begin * plan.mask_column
                 )
-                add_mask(memory(mask), term, 0, plan.mask_column, 1, here, line, scores + r * KEYS, KEYS, spare)
-            weigh(line, scores + r * KEYS, here, top + r, summed + r, factor + r)
+                add_mask(memory(mask), term, 0, plan.mask_column, 1, block_keys, line, scores + r * KEYS, KEYS, spare)
+            weigh(line, scores + r * KEYS, block_keys, top + r, summed + r, factor + r)
             if line[factor + r] != 1:
                 for c in range(values):
                     line[result + r * values + c] *= line[factor + r]
-        of_values, values_at = fetch(v, plan.of_v[group, page] + inside * values, v_scale, here, values, line, wide)
-        add_products(line, scores, rows, of_values, values_at, here, values, result)
-        begin += here
+        of_values, values_at = fetch(
+            v, plan.of_v[group, page] + inside * values, v_scale, block_keys, values, line, wide
+        )
+        add_products(line, scores, rows, of_values, values_at, block_keys, values, result)
+        begin += block_keys
     for r in range(rows):
-        total, to = line[summed + r], task * rows + r
+        total, out_row = line[summed + r], task * rows + r
         over = line.dtype.type(1) / total if total != 0 else zero
-        tops[to], part_sums[to] = line[top + r], total
+        tops[out_row], part_sums[out_row] = line[top + r], total
         for c in range(values):
-            parts[to * values + c] = over * line[result + r * values + c]
+            parts[out_row * values + c] = over * line[result + r * values + c]
 
 
 # ---- its steps -----------------------------------------------------------------------------------------------------
 
 
-def fetch(source, at, factors, rows, width, line, to):
+def fetch(source, start, factors, rows, width, line, line_start):
     """(line of memory, where) of a tile of rows: in their place, or, for bytes, widened into `line` and multiplied."""
 
 
 @overload(fetch)
-def _fetch(source, at, factors, rows, width, line, to):
+def _fetch(source, start, factors, rows, width, line, line_start):
     if factors == types.none:
-        return lambda source, at, factors, rows, width, line, to: (memory(source), at)
+        return lambda source, start, factors, rows, width, line, line_start: (memory(source), start)
 
-    def widen(source, at, factors, rows, width, line, to):
-        first = at // width if width else 0
+    def widen(source, start, factors, rows, width, line, line_start):
+        first_row = start // width if width else 0
         for r in range(rows):
-            factor, i = factors[first + r], r * width
+            factor, i = factors[first_row + r], r * width
             end = i + width
             while i + lanes(line) <= end:
-                store(line, to + i, factor * load_bytes(source, at + i, line))
+                store(line, line_start + i, factor * load_bytes(source, start + i, line))
                 i += lanes(line)
             while i < end:
-                line[to + i] = factor * line.dtype.type(source[at + i])
+                line[line_start + i] = factor * line.dtype.type(source[start + i])
                 i += 1
-        return line, to
+        return line, line_start
 
     return widen
 
 
 @inner_njit()
-def dots(line, query, keys, at, count, width, to):
-    """line[to + j] = the product of a query and key j; four keys at a time, so that four sums are under way."""
+def dots(line, query, keys, keys_start, count, width, out_start):
+    """line[out_start + j] = the product of a query and key j; four keys at a time, so that four sums are under way."""
     across, j, zero = lanes(line), 0, line.dtype.type(0)
     while j + 4 <= count:
         a, b, c, d = broadcast(zero), broadcast(zero), broadcast(zero), broadcast(zero)
-        key, i = at + j * width, 0
+        key, i = keys_start + j * width, 0
         while i + across <= width:
             x = load(line, query + i)
             a = fma(x, load(keys, key + i), a)
@@ -245,10 +254,10 @@ def dots(line, query, keys, at, count, width, to):
             g += x * keys[key + 2 * width + i]
             h += x * keys[key + 3 * width + i]
             i += 1
-        line[to + j], line[to + j + 1], line[to + j + 2], line[to + j + 3] = e, f, g, h
+        line[out_start + j], line[out_start + j + 1], line[out_start + j + 2], line[out_start + j + 3] = e, f, g, h
         j += 4
     while j < count:
-        a, key, i = broadcast(zero), at + j * width, 0
+        a, key, i = broadcast(zero), keys_start + j * width, 0
         while i + across <= width:
             a = fma(load(line, query + i), load(keys, key + i), a)
             i += across
@@ -256,7 +265,7 @@ def dots(line, query, keys, at, count, width, to):
         while i < width:
             e += line[query + i] * keys[key + i]
             i += 1
-        line[to + j] = e
+        line[out_start + j] = e
         j += 1
 
 
@@ -283,32 +292,35 @@ def weigh(line, scores, count, top, summed, factor):
 
 
 @inner_njit()
-def add_products(line, weights, rows, matrix, at, depth, columns, result):
-    """line[result + r columns + c] += the sum over p < depth of line[weights + r KEYS + p] * matrix[at + p columns + c]."""
+def add_products(line, weights, rows, matrix, matrix_start, depth, columns, result):
+    """line[result + r columns + c] += the sum over p < depth of line[weights + r KEYS + p] *
+    matrix[matrix_start + p columns + c]."""
     across, c = lanes(line), 0
     while c + VECTORS * across <= columns:
         r = 0
         while r + ROWS <= rows:
             many = tile_load(line, result + r * columns + c, columns, ROWS, VECTORS)
-            many = tile_multiply_add(many, depth, line, weights + r * KEYS, (KEYS, 1), matrix, at + c, columns)
+            many = tile_multiply_add(
+                many, depth, line, weights + r * KEYS, (KEYS, 1), matrix, matrix_start + c, columns
+            )
             tile_store(line, result + r * columns + c, columns, many)
             r += ROWS
         while r < rows:
             few = tile_load(line, result + r * columns + c, columns, 1, VECTORS)
-            few = tile_multiply_add(few, depth, line, weights + r * KEYS, (KEYS, 1), matrix, at + c, columns)
+            few = tile_multiply_add(few, depth, line, weights + r * KEYS, (KEYS, 1), matrix, matrix_start + c, columns)
             tile_store(line, result + r * columns + c, columns, few)
             r += 1
         c += VECTORS * across
     while c + across <= columns:
         for r in range(rows):
             one = tile_load(line, result + r * columns + c, columns, 1, 1)
-            one = tile_multiply_add(one, depth, line, weights + r * KEYS, (KEYS, 1), matrix, at + c, columns)
+            one = tile_multiply_add(one, depth, line, weights + r * KEYS, (KEYS, 1), matrix, matrix_start + c, columns)
             tile_store(line, result + r * columns + c, columns, one)
         c += across
     while c < columns:
         for r in range(rows):
             total = line[result + r * columns + c]
             for p in range(depth):
-                total += line[weights + r * KEYS + p] * matrix[at + p * columns + c]
+                total += line[weights + r * KEYS + p] * matrix[matrix_start + p * columns + c]
             line[result + r * columns + c] = total
         c += 1

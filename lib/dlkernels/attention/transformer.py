@@ -58,8 +58,11 @@ def hidden(x, up_weight, up_bias, activation):
     """What the last layer takes; with a gate also its two factors."""
     if activation not in GATED:
         return (matrix.linear(x, up_weight, up_bias, activation),)
-    (first, second), (one, other) = halves(up_weight), halves(up_bias)
-    gate, value = matrix.linear(x, first, one, GATED[activation]), matrix.linear(x, second, other)
+    (gate_weight, value_weight), (gate_bias, value_bias) = halves(up_weight), halves(up_bias)
+    gate, value = (
+        matrix.linear(x, gate_weight, gate_bias, GATED[activation]),
+        matrix.linear(x, value_weight, value_bias),
+    )
     return gate * value, gate, value
 
 
@@ -102,9 +105,9 @@ def feed_forward_backward_parts(up_weight, up_bias, down_weight, down_bias, acti
     if not factors:
         return *matrix.linear_backward(arrived, x, up_weight, up_bias, activation), *of_down
     gate, value = factors
-    (first, second), (one, other) = halves(up_weight), halves(up_bias)
-    of_gate = matrix.linear_backward(arrived * value, x, first, one, GATED[activation])
-    of_value = matrix.linear_backward(arrived * gate, x, second, other)
+    (gate_weight, value_weight), (gate_bias, value_bias) = halves(up_weight), halves(up_bias)
+    of_gate = matrix.linear_backward(arrived * value, x, gate_weight, gate_bias, GATED[activation])
+    of_value = matrix.linear_backward(arrived * gate, x, value_weight, value_bias)
     of_up = (np.concatenate(pair) for pair in zip(of_gate[1:], of_value[1:], strict=True))
     return of_gate[0] + of_value[0], *of_up, *of_down
 

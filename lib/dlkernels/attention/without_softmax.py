@@ -10,15 +10,15 @@ from . import examples, reference
 
 def check_tokens(q, k, v, scale, **rest):
     """What results are multiplied by; ValueError or TypeError unless all have the same heads and tokens."""
-    given = {"q": q, "k": k, "v": v} | {name: one for name, one in rest.items() if one is not None}
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
-    told = ", ".join(f"{name} {tuple(one.shape)}" for name, one in given.items())
+    arrays = {"q": q, "k": k, "v": v} | {name: array for name, array in rest.items() if array is not None}
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
+    told = ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
     tokens = tuple(q.shape)[:-1]
     fits = tuple(k.shape) == tuple(q.shape) and tuple(v.shape)[:-1] == tokens
-    if q.ndim < 2 or not fits or any(tuple(one.shape) != tokens for one in rest.values() if one is not None):
+    if q.ndim < 2 or not fits or any(tuple(array.shape) != tokens for array in rest.values() if array is not None):
         also = "".join(f", {name} (..., tokens)" for name in rest)
         raise ValueError(
             f"The shapes are {told}; expected q and k (..., tokens, width), v (..., tokens, value width){also}, with the same "
@@ -64,8 +64,8 @@ def _prepare_linear_attention(q, k, v, g=None, scale=None):
     no_backward="nobody has written it: the states have to be walked through from the last one back",
 )
 def _prepare_delta(q, k, v, g, beta, scale=None):
-    for name, one in (("g", g), ("beta", beta)):
-        float_array(name, one)
+    for name, array in (("g", g), ("beta", beta)):
+        float_array(name, array)
     return k, v, g, beta, check_tokens(q, k, v, scale, g=g, beta=beta), q
 
 
