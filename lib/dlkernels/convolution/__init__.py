@@ -58,8 +58,8 @@ def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=F
     """
     arrays = (x, weight) if bias is None else (x, weight, bias)
     numbers_are_plain = type(stride) is type(padding) is type(dilation) is type(groups) is int
-    if numbers_are_plain and all(type(one) is np.ndarray for one in arrays):
-        kinds = tuple((one.shape, one.dtype) for one in arrays)
+    if numbers_are_plain and all(type(array) is np.ndarray for array in arrays):
+        kinds = tuple((array.shape, array.dtype) for array in arrays)
         return _check_arrays_like(kinds, stride, padding, dilation, groups, half)
     return _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
 
@@ -73,11 +73,11 @@ def _check_arrays_like(kinds, stride, padding, dilation, groups, half):
 def _check_convolution(x, weight, bias, stride, padding, dilation, groups, half):
     kinds = HALVES if half else FLOATS
     check_pictures(x, kinds=kinds)
-    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, one in given.items():
-        float_array(name, one, FLOATS[:1] if half and name == "bias" else kinds)
-    one_place(**given)
-    same("dtype", **{name: one for name, one in given.items() if not (half and name == "bias")})
+    arrays = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, array in arrays.items():
+        float_array(name, array, FLOATS[:1] if half and name == "bias" else kinds)
+    one_place(**arrays)
+    same("dtype", **{name: array for name, array in arrays.items() if not (half and name == "bias")})
     if type(groups) is not int and (isinstance(groups, bool) or not isinstance(groups, numbers.Integral)):
         raise TypeError(f"groups is {groups!r}; expected a whole number.")
     if groups < 1:

@@ -45,13 +45,13 @@ def on_pictures(rung):
     """Let `rung`, written for contiguous arrays with a batch, fill gradients of x and weight, which come as zeros."""
 
     @functools.wraps(rung)
-    def whole(bias, g, grad, x, weight):
+    def wrapper(bias, g, grad, x, weight):
         of_x, of_weight = np.zeros(x.shape, x.dtype), np.zeros(weight.shape, x.dtype)
         if grad.size and weight.size:
             rung(g, with_batch(plain(grad)), with_batch(plain(x)), plain(weight), with_batch(of_x), of_weight)
         return (of_x, of_weight) if bias is None else (of_x, of_weight, over_pictures(with_batch(grad)))
 
-    return whole
+    return wrapper
 
 
 # ---- 1: the formula --------------------------------------------------------------------------------------------
@@ -176,11 +176,11 @@ def _put_back(arguments, task, who):
     columns, g, top, rows, width, of_x = arguments
     target = of_x[task]
     high, wide = target.shape
-    for place in range(g.kernel_y * g.kernel_x):
-        ky, kx = place // g.kernel_x, place % g.kernel_x
+    for tap in range(g.kernel_y * g.kernel_x):
+        ky, kx = tap // g.kernel_x, tap % g.kernel_x
         begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
         j = begin * g.stride_x + kx * g.dilation_x - g.left
-        line = columns[task * g.kernel_y * g.kernel_x + place]
+        line = columns[task * g.kernel_y * g.kernel_x + tap]
         for y in range(rows if begin < end else 0):
             i = (top + y) * g.stride_y - g.top + ky * g.dilation_y
             if 0 <= i < high:
@@ -205,12 +205,12 @@ def conv2d_backward_columns(g, grad, x, weight, of_x, of_weight):
     width = grad.shape[3]
     arrived = grad.reshape(*grad.shape[:2], -1)
     matrix, of_matrix = weight.reshape(len(weight), -1), of_weight.reshape(len(weight), -1)
-    for n, mine, theirs, top, rows in im2col.parts(weight, g, grad):
-        some = np.ascontiguousarray(arrived[n, mine, top * width : (top + rows) * width])
-        with im2col.columns_of(x[n, theirs], g, top, rows, width) as columns:
-            of_matrix[mine] += product(some, columns.T)
-        back = product(matrix[mine].T, some)
-        _put_all_back(back, g, top, rows, width, of_x[n, theirs], products.threads_for(back.size), team.members())
+    for n, out_channels, in_channels, top, rows in im2col.parts(weight, g, grad):
+        some = np.ascontiguousarray(arrived[n, out_channels, top * width : (top + rows) * width])
+        with im2col.columns_of(x[n, in_channels], g, top, rows, width) as columns:
+            of_matrix[out_channels] += product(some, columns.T)
+        back = product(matrix[out_channels].T, some)
+        _put_all_back(back, g, top, rows, width, of_x[n, in_channels], products.threads_for(back.size), team.members())
 
 
 @implementation(
@@ -247,7 +247,7 @@ def _pixels(g, grad, x, weight, of_x):
 )
 @on_pictures
 def conv2d_backward_lines(g, grad, x, weight, of_x, of_weight):
-    if choose.is_depthwise(weight, g) and all(np.isfinite(one.mean) for one in sizes(grad, x, weight)):
+    if choose.is_depthwise(weight, g) and all(np.isfinite(size.mean) for size in sizes(grad, x, weight)):
         add_gradients(g, grad, x, weight, of_x, of_weight)
     else:
         conv2d_backward_implicit.__wrapped__(g, grad, x, weight, of_x, of_weight)

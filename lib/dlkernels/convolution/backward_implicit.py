@@ -97,18 +97,18 @@ def pack_patches(x, g, picture, channel, term, rows, pixel, pixels, width, line,
         while remaining > 0:
             count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first = min(max(begin - col, 0), count)
-            last = min(max(end - col, first), count) if 0 <= i < high else first
-            for z in range(first):
+            start = min(max(begin - col, 0), count)
+            stop = min(max(end - col, start), count) if 0 <= i < high else start
+            for z in range(start):
                 line[row_at + z] = zero
-            j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
+            j = (col + start) * g.stride_x + kx * g.dilation_x - g.left
             if g.stride_x == 1:
-                for z in range(last - first):
-                    line[row_at + first + z] = x[picture, channel + c, i, j + z]
+                for z in range(stop - start):
+                    line[row_at + start + z] = x[picture, channel + c, i, j + z]
             else:
-                for z in range(last - first):
-                    line[row_at + first + z] = x[picture, channel + c, i, j + z * g.stride_x]
-            for z in range(last, count):
+                for z in range(stop - start):
+                    line[row_at + start + z] = x[picture, channel + c, i, j + z * g.stride_x]
+            for z in range(stop, count):
                 line[row_at + z] = zero
             row_at, y, col, remaining = row_at + count, y + 1, 0, remaining - count
 
@@ -123,10 +123,10 @@ def _task_of_weights(arguments, task, who):
     panels, sums, channel = lines + PACKED_A, lines + PACKED_A + PANEL * p.columns, group * of_weight.shape[1]
     for left in range(0, outs, p.columns):
         columns, out = min(p.columns, outs - left), group * outs + left
-        done, whole = 0, grad.shape[0] * area  # pixels of all pictures, one after the other
-        while done < whole:
+        done, pixel_count = 0, grad.shape[0] * area  # pixels of all pictures, one after the other
+        while done < pixel_count:
             depth = 0
-            while depth < min(DEPTH, whole - done):
+            while depth < min(DEPTH, pixel_count - done):
                 pixel = (done + depth) % area
                 pixels = min(DEPTH - depth, area - pixel)
                 pack_results(grad, (done + depth) // area, out, pixel, pixels, columns, line, panels, depth)
@@ -178,15 +178,15 @@ def _some_turned(arguments, task, who):
     weight, flipped = arguments
     (ins, outs), places = (weight.shape[1], flipped.shape[1]), weight.shape[2] * weight.shape[3]
     blocks = -(-ins // TURNED)
-    group, first = task // blocks, task % blocks * TURNED
-    last = min(first + TURNED, ins)
+    group, start = task // blocks, task % blocks * TURNED
+    stop = min(start + TURNED, ins)
     source, target = memory(weight), memory(flipped)
     if places == 1:
-        source_at, target_at = group * outs * ins + first, (group * ins + first) * outs
-        pack(source, source_at, 1, ins, last - first, outs, target, target_at, outs)
+        source_at, target_at = group * outs * ins + start, (group * ins + start) * outs
+        pack(source, source_at, 1, ins, stop - start, outs, target, target_at, outs)
         return
     for o in range(outs):
-        for i in range(first, last):
+        for i in range(start, stop):
             source_at, target_at = ((group * outs + o) * ins + i) * places, ((group * ins + i) * outs + o) * places
             for tap in range(places):
                 target[target_at + tap] = source[source_at + places - 1 - tap]
@@ -236,15 +236,15 @@ def add_columns(g, rows, pixel, pixels, width, line, columns_at, pitch, of_x, pi
         while remaining > 0:
             count = min(width - col, remaining)
             i = y * g.stride_y + ky * g.dilation_y - g.top
-            first, last = max(begin - col, 0), min(end - col, count)
+            start, stop = max(begin - col, 0), min(end - col, count)
             if 0 <= i < high:
-                j = (col + first) * g.stride_x + kx * g.dilation_x - g.left
+                j = (col + start) * g.stride_x + kx * g.dilation_x - g.left
                 if g.stride_x == 1:
-                    for z in range(last - first):
-                        of_x[picture, channel + c, i, j + z] += line[source + first + z]
+                    for z in range(stop - start):
+                        of_x[picture, channel + c, i, j + z] += line[source + start + z]
                 else:
-                    for z in range(last - first):
-                        of_x[picture, channel + c, i, j + z * g.stride_x] += line[source + first + z]
+                    for z in range(stop - start):
+                        of_x[picture, channel + c, i, j + z * g.stride_x] += line[source + start + z]
             source, y, col, remaining = source + count, y + 1, 0, remaining - count
 
 
@@ -265,8 +265,8 @@ def _task_of_pixels(arguments, task, who):
             source = ((picture * g.groups + group) * outs + front) * area + pixel
             for top in range(0, rows, HEIGHT):
                 some = min(HEIGHT, rows - top)
-                at = (group * outs + front) * terms + term + top
-                pack(memory(weight), at, 1, terms, some, depth, line, lines, PITCH)
+                weights_start = (group * outs + front) * terms + term + top
+                pack(memory(weight), weights_start, 1, terms, some, depth, line, lines, PITCH)
                 r, target = Matrix(memory(grad), source, area, 1), Matrix(line, sums + top * p.columns, p.columns, 1)
                 multiply_packed(line, lines, panels, pitch, r, target, some, pixels, depth, front == 0, top == 0)
         channel = group * ins + term // places

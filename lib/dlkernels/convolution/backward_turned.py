@@ -81,52 +81,52 @@ def plan(weight, g, grad):
 
 
 @inner_njit()
-def _turn_results(grad, picture, first, pixels, p, line, to):
-    """Pixels of r of one picture: line[to + panel * p.results + pixel * two vectors + channel]."""
+def _turn_results(grad, picture, first_pixel, pixels, p, line, line_start):
+    """Pixels of r of one picture: line[line_start + panel * p.results + pixel * two vectors + channel]."""
     size, (outs, area) = lanes(line), (grad.shape[1], grad.shape[2] * grad.shape[3])
     source, width = memory(grad), 2 * size
     for vector in range(2 * p.panels):
         channel = vector * size
-        channels, at = min(size, outs - channel), (picture * outs + channel) * area + first
-        target = to + vector // 2 * p.results + vector % 2 * size
+        channels, grad_start = min(size, outs - channel), (picture * outs + channel) * area + first_pixel
+        target = line_start + vector // 2 * p.results + vector % 2 * size
         if channels == size and pixels >= size:
             for pixel in range(0, pixels, size):
-                here = min(pixel, pixels - size)  # the last block is moved back
-                transpose_block(source, at + here, area, line, target + here * width, width)
+                block_start = min(pixel, pixels - size)  # the last block is moved back
+                transpose_block(source, grad_start + block_start, area, line, target + block_start * width, width)
             continue
         for pixel in range(pixels):
             for k in range(size):
                 line[target + pixel * width + k] = 0
         if channels > 0:
-            pack(source, at, 1, area, pixels, channels, line, target, width)
+            pack(source, grad_start, 1, area, pixels, channels, line, target, width)
 
 
 @inner_njit()
 def _add_products(p, g, pictures, rows, across, line, seen, results, sums):
     """Add to a task's gradient what so many pictures, or rows of one, give."""
-    width, strides, each = 2 * lanes(line), (1, g.stride_x * p.pitch), p.runs // g.kernel_y
+    width, strides, row_runs = 2 * lanes(line), (1, g.stride_x * p.pitch), p.runs // g.kernel_y
     next_row, next_result = p.down * p.wide * p.pitch, across * 2 * lanes(line)
     for panel in range(p.panels):
         for run in range(p.runs):
-            place = seen + (run // each * g.dilation_y * p.wide + run % each * g.dilation_x) * p.pitch
+            tap_start = seen + (run // row_runs * g.dilation_y * p.wide + run % row_runs * g.dilation_x) * p.pitch
             for top in range(0, p.padded, ROWS):
-                at, b = sums + ((panel * p.runs + run) * p.padded + top) * width, results + panel * p.results
+                tile_start, b = sums + ((panel * p.runs + run) * p.padded + top) * width, results + panel * p.results
                 if p.padded - top >= ROWS:
-                    acc = tile_load(line, at, width, ROWS, 2)
+                    acc = tile_load(line, tile_start, width, ROWS, 2)
                     for picture in range(pictures):
-                        a = place + picture * p.band + top
+                        a = tap_start + picture * p.band + top
                         for _ in range(rows):
                             acc = tile_multiply_add(acc, across, line, a, strides, line, b, width)
                             a, b = a + next_row, b + next_result
-                    tile_store(line, at, width, acc)
+                    tile_store(line, tile_start, width, acc)
                 else:
-                    low = tile_load(line, at, width, LOW, 2)
+                    low = tile_load(line, tile_start, width, LOW, 2)
                     for picture in range(pictures):
-                        a = place + picture * p.band + top
+                        a = tap_start + picture * p.band + top
                         for _ in range(rows):
                             low = tile_multiply_add(low, across, line, a, strides, line, b, width)
                             a, b = a + next_row, b + next_result
-                    tile_store(line, at, width, low)
+                    tile_store(line, tile_start, width, low)
 
 
 @inner_njit()
@@ -161,12 +161,12 @@ def _task_of_sum(arguments, task, who):
     total = work[task * size : (task + 1) * size]
     for part in range(1, p.parts):
         total += work[part * p.sums + task * size : part * p.sums + (task + 1) * size]
-    each = p.runs // g.kernel_y
+    row_runs = p.runs // g.kernel_y
     for o in range(task * width, min((task + 1) * width, outs)):
         for c in range(ins):
             for ky in range(g.kernel_y):
                 for kx in range(g.kernel_x):
-                    run, term = (ky, kx * ins + c) if each == 1 and p.terms > ins else (ky * each + kx, c)
+                    run, term = (ky, kx * ins + c) if row_runs == 1 and p.terms > ins else (ky * row_runs + kx, c)
                     of_weight[o, c, ky, kx] = total[(run * p.padded + term) * width + o - task * width]
 
 

@@ -23,11 +23,11 @@ TASK = 1 << 14  # elements of all lines of a task, if they are short: beside the
 
 
 @inner_njit(fastmath={"contract", "reassoc"})
-def _product(one, other):
-    """The sum of one * other, in an order that the compiler chooses."""
-    total = one.dtype.type(0)
-    for i in range(one.size):
-        total += one[i] * other[i]
+def _product(a, b):
+    """The sum of a * b, in an order that the compiler chooses."""
+    total = a.dtype.type(0)
+    for i in range(a.size):
+        total += a[i] * b[i]
     return total
 
 
@@ -48,12 +48,12 @@ def _some_planes(arguments, task, who):
     length = (high - 1) * g.stride_y * wide + (across - 1) * g.stride_x + 1
     arrived = np.zeros(length, x.dtype)
     first_row, last_row = max(0, -g.top), min(x.shape[2], tall - g.top)
-    first, end = max(0, -g.left), min(x.shape[3], wide - g.left)
+    first_column, last_column = max(0, -g.left), min(x.shape[3], wide - g.left)
     for plane in range(task * planes, min((task + 1) * planes, x.shape[0] * x.shape[1])):
         n, channel = plane // x.shape[1], plane % x.shape[1]
         for i in range(first_row, last_row):
             offset = (i + g.top) * wide + g.left
-            for j in range(first, end):
+            for j in range(first_column, last_column):
                 pixels[offset + j] = x[n, channel, i, j]
         back[:] = 0
         for o in range(channel * outs, (channel + 1) * outs):
@@ -70,7 +70,7 @@ def _some_planes(arguments, task, who):
                         _add(weight[o, 0, ky, kx], part, back[offset : offset + part.size])
         for i in range(first_row, last_row):
             offset = (i + g.top) * wide + g.left
-            for j in range(first, end):
+            for j in range(first_column, last_column):
                 of_x[n, channel, i, j] = back[offset + j]
 
 

@@ -68,11 +68,11 @@ def fitting(padding, picture, kernel, dilation):
     """The padding, or more of it until the kernel fits into the picture."""
     if padding == "same":
         return padding
-    given = (0, 0) if padding == "valid" else (padding,) * 2 if isinstance(padding, int) else padding
+    pads = (0, 0) if padding == "valid" else (padding,) * 2 if isinstance(padding, int) else padding
     dilation = (dilation,) * 2 if isinstance(dilation, int) else dilation
     needed = [-(-(d * (kernel - 1) + 1 - size) // 2) for size, d in zip(picture, dilation, strict=True)]
-    enough = tuple(max(pair) for pair in zip(given, needed, strict=True))
-    return padding if enough == given else enough
+    enough = tuple(max(pair) for pair in zip(pads, needed, strict=True))
+    return padding if enough == pads else enough
 
 
 def conv2d_error(arguments, expected, eps):

@@ -68,21 +68,21 @@ def edges(weight, g, out):
 def _squares(size, g, out):
     """How many squares a convolution is cut into."""
     inner = (s - k + 1 for s, k in zip(size, spans(g), strict=True))
-    return len(out) * math.prod(-(-results // one) for results, one in zip(out.shape[2:], inner, strict=True))
+    return len(out) * math.prod(-(-results // step) for results, step in zip(out.shape[2:], inner, strict=True))
 
 
 def counts(weight, g, out):
     """(edges, multiplications of real numbers without those of the transforms, bytes of spectra)."""
     size, (outs, ins) = edges(weight, g, out), weight.shape[:2]
     numbers, squares = size[0] * (size[1] // 2 + 1), _squares(size, g, out)
-    each = ins * numbers * 2 * out.itemsize
-    room = each * (_some(outs // g.groups, each) + _some(squares, each))
+    item_bytes = ins * numbers * 2 * out.itemsize
+    room = item_bytes * (_some(outs // g.groups, item_bytes) + _some(squares, item_bytes))
     return size, 4 * numbers * squares * outs * ins, room
 
 
-def _some(count, each):
-    """How many things of `each` bytes are taken at a time."""
-    return min(count, max(1, SPECTRA // each))
+def _some(count, item_bytes):
+    """How many things of `item_bytes` bytes are taken at a time."""
+    return min(count, max(1, SPECTRA // item_bytes))
 
 
 def convolve(x, weight, bias, g, out):
@@ -91,13 +91,13 @@ def convolve(x, weight, bias, g, out):
     size, span = edges(weight, g, out), spans(g)
     inner = tuple(s - k + 1 for s, k in zip(size, span, strict=True))
     corners = [(n, y, z) for n in range(pictures) for y in range(0, high, inner[0]) for z in range(0, wide, inner[1])]
-    each = ins * size[0] * (size[1] // 2 + 1) * 2 * out.itemsize
-    squares, channels = _some(len(corners), each), _some(of_group, each)
+    item_bytes = ins * size[0] * (size[1] // 2 + 1) * 2 * out.itemsize
+    squares, channels = _some(len(corners), item_bytes), _some(of_group, item_bytes)
     kernel = np.zeros((outs, ins, *span), weight.dtype)
     kernel[:, :, :: g.dilation_y, :: g.dilation_x] = weight
-    for first in range(0, outs, channels):
-        for group in range(first // of_group, -(-min(first + channels, outs) // of_group)):
-            channel_block = slice(max(first, group * of_group), min(first + channels, (group + 1) * of_group))
+    for first_out in range(0, outs, channels):
+        for group in range(first_out // of_group, -(-min(first_out + channels, outs) // of_group)):
+            channel_block = slice(max(first_out, group * of_group), min(first_out + channels, (group + 1) * of_group))
             factors = _spectra(kernel[channel_block], size).conj()
             for first_corner in range(0, len(corners), squares):
                 block_corners = corners[first_corner : first_corner + squares]

@@ -26,13 +26,13 @@ def pair(name, value, least):
     if type(value) is int and least <= value <= MOST:  # the usual case, fast
         return value, value
     values = value if isinstance(value, tuple | list) else (value, value)
-    if len(values) != 2 or not all(_is_whole(one) for one in values):
+    if len(values) != 2 or not all(_is_whole(x) for x in values):
         raise TypeError(f"{name} is {value!r}; expected a whole number, or two of them: one for y, one for x.")
     if min(values) < least:
         raise ValueError(f"{name} is {value!r}; expected {'nothing negative' if least == 0 else 'at least 1'}.")
     if max(values) > MOST:
         raise ValueError(f"{name} is {value!r}; expected at most {MOST}.")
-    return tuple(int(one) for one in values)
+    return tuple(int(x) for x in values)
 
 
 def _is_whole(value):

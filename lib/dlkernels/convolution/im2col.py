@@ -24,19 +24,19 @@ COLUMNS = 4 << 20  # bytes of patches at a time; at least one row of the result
 
 @inner_njit()
 def inside(k, size, count, stride, before, dilation):
-    """(first, last) of the windows whose place k lies inside the picture, along one axis of `size` pixels."""
+    """(start, stop) of the windows whose place k lies inside the picture, along one axis of `size` pixels."""
     shift = before - k * dilation  # window y sees pixel y * stride - shift
-    first = -(-shift // stride) if shift > 0 else 0
-    last = (size - 1 + shift) // stride + 1 if size + shift > 0 else 0
-    return min(first, count), min(last, count)
+    start = -(-shift // stride) if shift > 0 else 0
+    stop = (size - 1 + shift) // stride + 1 if size + shift > 0 else 0
+    return min(start, count), min(stop, count)
 
 
 @inner_njit()
 def _one_place(arguments, task, who):
     """What one place of the kernel sees of one channel, for all windows of some rows: one row of the columns."""
     picture, g, top, rows, width, columns = arguments
-    channel, place = task // (g.kernel_y * g.kernel_x), task % (g.kernel_y * g.kernel_x)
-    ky, kx = place // g.kernel_x, place % g.kernel_x
+    channel, tap = task // (g.kernel_y * g.kernel_x), task % (g.kernel_y * g.kernel_x)
+    ky, kx = tap // g.kernel_x, tap % g.kernel_x
     high, wide = picture.shape[1:]
     begin, end = inside(kx, wide, width, g.stride_x, g.left, g.dilation_x)
     for y in range(rows):
@@ -85,9 +85,12 @@ def parts(weight, g, out):
     of_group, ins = outs // g.groups, weight.shape[1]
     rows = rows_at_once(math.prod(weight.shape[1:]), height, width, out.itemsize)
     for n, group in np.ndindex(count, g.groups):
-        mine, theirs = slice(group * of_group, (group + 1) * of_group), slice(group * ins, (group + 1) * ins)
+        out_channels, in_channels = (
+            slice(group * of_group, (group + 1) * of_group),
+            slice(group * ins, (group + 1) * ins),
+        )
         for top in range(0, height, rows):
-            yield n, mine, theirs, top, min(rows, height - top)
+            yield n, out_channels, in_channels, top, min(rows, height - top)
 
 
 def convolve(x, weight, bias, g, out):
@@ -95,8 +98,8 @@ def convolve(x, weight, bias, g, out):
     width = out.shape[3]
     lines = out.reshape(*out.shape[:2], -1)
     matrix = weight.reshape(len(weight), -1)
-    for n, mine, theirs, top, rows in parts(weight, g, out):
-        target = lines[n, mine, top * width : (top + rows) * width]
-        with columns_of(x[n, theirs], g, top, rows, width) as columns:
-            products.multiply(matrix[None, mine], columns[None], target[None])
+    for n, out_channels, in_channels, top, rows in parts(weight, g, out):
+        target = lines[n, out_channels, top * width : (top + rows) * width]
+        with columns_of(x[n, in_channels], g, top, rows, width) as columns:
+            products.multiply(matrix[None, out_channels], columns[None], target[None])
     out += bias[:, None, None]

@@ -102,7 +102,7 @@ def plan(weight, g, out, threads):
     scratch = -(-(tall * columns * each + 2 * max(TURNED, g.kernel_y * g.kernel_x)) * size // LINE) * LINE
     own = scratch + results
     shared, own = (pictures * band, own + factors) if turned else (panels * factors, own + band)
-    shared, own = (-(-one // LINE) * LINE for one in (shared, own))
+    shared, own = (-(-elements // LINE) * LINE for elements in (shared, own))
     alone = private.pays(threads, outs if turned else pictures * high * wide, shared * out.itemsize)
     if alone:
         shared, own = 0, LINE + shared + own
@@ -133,20 +133,20 @@ def turn_weights(weight, panel, p, line, packed_at, scratch):
     size, (outs, ins, tall, wide) = lanes(line), weight.shape
     places, width, out = tall * wide, 2 * size, 2 * panel * size
     source, block = memory(weight), turned_at_once(places, size)
-    for first in range(0, ins, block):
-        count = min(block, ins - first)
-        turned_at = packed_at + first * width if places == 1 else scratch  # in their order already
+    for first_in in range(0, ins, block):
+        count = min(block, ins - first_in)
+        turned_at = packed_at + first_in * width if places == 1 else scratch  # in their order already
         if out + width > outs:
             line[turned_at : turned_at + count * places * width] = 0
         for half in range(2):
             first_out = out + half * size
             out_count = max(min(size, outs - first_out), 0)
             if out_count:
-                begin = (first_out * ins + first) * places
+                begin = (first_out * ins + first_in) * places
                 pack(source, begin, 1, ins * places, count * places, out_count, line, turned_at + half * size, width)
         if places > 1:
             for tap in range(places):
-                tap_at = packed_at + (tap * ins + first) * width
+                tap_at = packed_at + (tap * ins + first_in) * width
                 for c in range(count):
                     seen = scratch + (c * places + tap) * width
                     store(line, tap_at + c * width, load(line, seen))
@@ -198,10 +198,10 @@ def put(out, picture, panel, top, rows, line, results):
     size, (outs, high, wide) = lanes(line), out.shape[1:]
     for half in range(2):
         channel = (2 * panel + half) * size
-        channels, at = min(size, outs - channel), results + half * size
+        channels, results_start = min(size, outs - channel), results + half * size
         if channels > 0:
-            to = ((picture * outs + channel) * high + top) * wide
-            turn_back(line, at, 2 * size, channels, rows * wide, memory(out), to, high * wide)
+            out_start = ((picture * outs + channel) * high + top) * wide
+            turn_back(line, results_start, 2 * size, channels, rows * wide, memory(out), out_start, high * wide)
 
 
 @inner_njit()
@@ -239,31 +239,31 @@ def _task_of_pixels(arguments, task, who):
 @inner_njit()
 def _all_weights(arguments, who):
     _x, weight, _bias, _out, work, _places, _g, p = arguments
-    mine = p.shared + who * p.own
+    thread_start = p.shared + who * p.own
     if not p.alone:
-        return 0, mine
-    prepared = mine + LINE
+        return 0, thread_start
+    prepared = thread_start + LINE
     rest = prepared + -(-p.panels * p.factors // LINE) * LINE
-    if work[mine] == 0:
+    if work[thread_start] == 0:
         for panel in range(p.panels):
             turn_weights(weight, panel, p, memory(work), prepared + panel * p.factors, rest)
-        work[mine] = 1
+        work[thread_start] = 1
     return prepared, rest
 
 
 @inner_njit()
 def _all_pixels(arguments, who):
     x, _weight, _bias, out, work, _places, g, p = arguments
-    mine = p.shared + who * p.own
+    thread_start = p.shared + who * p.own
     if not p.alone:
-        return 0, mine
-    prepared = mine + LINE
+        return 0, thread_start
+    prepared = thread_start + LINE
     rest = prepared + -(-len(x) * p.band // LINE) * LINE
-    if work[mine] == 0:
+    if work[thread_start] == 0:
         for picture in range(len(x)):
             for vector in range(_vectors(x, work)):
                 turn_band(x, g, p, picture, 0, out.shape[2], vector, memory(work), prepared + picture * p.band, rest)
-        work[mine] = 1
+        work[thread_start] = 1
     return prepared, rest
 
 
@@ -325,9 +325,9 @@ def convolve_panels(x, weight, bias, out, work, places, g, p, threads, least, te
 
 def filled_up(bias, panels):
     """The bias with zeros up to whole panels of two vectors."""
-    whole = np.zeros(panels * 2 * vector_width(bias.dtype), bias.dtype)
-    whole[: len(bias)] = bias
-    return whole
+    padded = np.zeros(panels * 2 * vector_width(bias.dtype), bias.dtype)
+    padded[: len(bias)] = bias
+    return padded
 
 
 def convolve(x, weight, bias, g, out):

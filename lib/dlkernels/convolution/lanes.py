@@ -30,7 +30,7 @@ Plan = namedtuple("Plan", "rows bands tall wide vectors factors band scratch own
 
 
 @inner_njit()
-def pixels_of_vector(steps, places, rows, wide, line, seen, factors, to):
+def pixels_of_vector(steps, places, rows, wide, line, seen, factors, out_start):
     """The depthwise convolution of one vector of channels of a band, without bias: `wide` results in each of `rows`
     rows.
 
@@ -41,11 +41,11 @@ def pixels_of_vector(steps, places, rows, wide, line, seen, factors, to):
     down, step, pitch, apart = steps
     zero = broadcast(line.dtype.type(0))
     for y in range(rows):
-        for first in range(0, wide, PIXELS):
-            at, result = seen + y * down + first * step, to + (y * wide + first) * pitch
+        for column in range(0, wide, PIXELS):
+            window, result = seen + y * down + column * step, out_start + (y * wide + column) * pitch
             a = b = c = d = e = f = g = h = zero
             for t in range(places.size):
-                factor, pixel = load(line, factors + t * apart), at + places[t]
+                factor, pixel = load(line, factors + t * apart), window + places[t]
                 a, b = fma(factor, load(line, pixel), a), fma(factor, load(line, pixel + step), b)
                 c, d = fma(factor, load(line, pixel + 2 * step), c), fma(factor, load(line, pixel + 3 * step), d)
                 e, f = fma(factor, load(line, pixel + 4 * step), e), fma(factor, load(line, pixel + 5 * step), f)
@@ -87,22 +87,22 @@ def _task(arguments, task, who):
     x, out, work, places, g, p = arguments
     line, size, (channels, high, wide) = memory(work), lanes(work), out.shape[1:]
     vector, band, picture = task // p.bands % p.vectors, task % p.bands, task // (p.bands * p.vectors)
-    top, first = band * p.rows, vector * size
+    top, channel = band * p.rows, vector * size
     rows = min(p.rows, high - top)
     seen = p.factors + who * p.own
     scratch = seen + p.band
     results = scratch + p.scratch
     tall = p.tall - (p.rows - rows) * g.stride_y
     window = top * g.stride_y - g.top, -g.left, tall, p.wide, 1, 1
-    copy_turned(x, first, picture, window, line, seen, size, scratch)
+    copy_turned(x, channel, picture, window, line, seen, size, scratch)
     step = g.stride_x if wide > 1 else 1  # of what stands beside a single result nothing is used
     steps = g.stride_y * p.wide * size, step * size, size, p.vectors * size
-    pixels_of_vector(steps, places, rows, wide, line, seen, first, results)
-    bias = load(line, places.size * p.vectors * size + first)
+    pixels_of_vector(steps, places, rows, wide, line, seen, channel, results)
+    bias = load(line, places.size * p.vectors * size + channel)
     for k in range(rows * wide):
         store(line, results + k * size, load(line, results + k * size) + bias)
-    to = ((picture * channels + first) * high + top) * wide
-    turn_back(line, results, size, min(size, channels - first), rows * wide, memory(out), to, high * wide)
+    out_start = ((picture * channels + channel) * high + top) * wide
+    turn_back(line, results, size, min(size, channels - channel), rows * wide, memory(out), out_start, high * wide)
 
 
 @cached_njit()

@@ -51,15 +51,17 @@ def conv2d_local_direct(x, weight, bias, g, out):
 
 
 @inner_njit(fastmath=CONTRACT)
-def _add_products(weights, at, wide, pixels, seen, down, stride, results, to, rows, count):
+def _add_products(
+    weights, weights_start, wide, pixels, pixels_start, down, stride, results, results_start, rows, count
+):
     """results += weights * pixels, for `count` results in each of some rows.
 
-    at, seen, to: the first of each; wide: from a row of weights, or of results, to the next; down: of pixels. Indices
-    are
-    unsigned: numba then does not ask whether they are negative, and LLVM takes vectors.
+    weights_start, pixels_start, results_start: the first of each; wide: from a row of weights, or of results, to the
+    next; down: of pixels. Indices are unsigned: numba then does not ask whether they are negative, and LLVM takes
+    vectors.
     """
     for y in range(rows):
-        weight, pixel, result = at + y * wide, seen + y * down, to + y * wide
+        weight, pixel, result = weights_start + y * wide, pixels_start + y * down, results_start + y * wide
         if stride == 1:
             for z in range(count):
                 results[np.uint64(result + z)] += weights[np.uint64(weight + z)] * pixels[np.uint64(pixel + z)]
@@ -76,14 +78,14 @@ def _band(arguments, task, who):
     weights, pixels, results = memory(weight), memory(x), memory(out)
     (pictures, outs, high, wide), (channels, tall, broad) = out.shape, x.shape[1:]
     bands = -(-high // rows)
-    o, first = task // bands, task % bands * rows
-    row_end, weights_at = min(first + rows, high), o * weight[0].size
+    o, first_row = task // bands, task % bands * rows
+    row_end, weights_at = min(first_row + rows, high), o * weight[0].size
     for n in range(pictures):
-        out[n, o, first:row_end] = bias[o]
+        out[n, o, first_row:row_end] = bias[o]
     for c in range(channels):
         for ky in range(g.kernel_y):
             top, below = inside(ky, tall, high, g.stride_y, g.top, g.dilation_y)
-            top, below = max(top, first), min(below, row_end)
+            top, below = max(top, first_row), min(below, row_end)
             i = top * g.stride_y + ky * g.dilation_y - g.top
             for kx in range(g.kernel_x):
                 begin, end = inside(kx, broad, wide, g.stride_x, g.left, g.dilation_x)

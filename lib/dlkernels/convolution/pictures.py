@@ -16,7 +16,7 @@ def on_pictures(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, g, out):
+    def wrapper(x, weight, bias, g, out):
         if weight.size == 0:
             out[...] = 0 if bias is None else bias[:, None, None]
         elif out.size:
@@ -24,7 +24,7 @@ def on_pictures(rung):
             rung(with_batch(plain(x)), plain(weight), bias, g, with_batch(out))
         return out
 
-    return whole
+    return wrapper
 
 
 @functools.lru_cache(maxsize=256)

@@ -94,17 +94,17 @@ def convolve(x, weight, bias, g, out):
     for n in range(0, count, pictures):
         for top in range(0, high, rows):
             with pixels_seen(x[n : n + pictures], g, top, min(rows, high - top), wide) as seen:
-                here = lines[n : n + pictures, :, top * wide : top * wide + seen.shape[2]]
+                target = lines[n : n + pictures, :, top * wide : top * wide + seen.shape[2]]
                 if len(seen) == g.groups == 1:
-                    products.multiply(matrix[None], seen, here)
+                    products.multiply(matrix[None], seen, target)
                     continue
                 for group in range(g.groups):
-                    mine, theirs = (
+                    out_channels, in_channels = (
                         slice(group * of_group, (group + 1) * of_group),
                         slice(group * ins, (group + 1) * ins),
                     )
-                    left = np.broadcast_to(matrix[None, mine], (len(seen), of_group, ins))
-                    products.multiply(left, seen[:, theirs], here[:, mine])
+                    left = np.broadcast_to(matrix[None, out_channels], (len(seen), of_group, ins))
+                    products.multiply(left, seen[:, in_channels], target[:, out_channels])
     add(bias, out)
 
 

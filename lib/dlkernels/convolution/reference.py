@@ -93,10 +93,10 @@ def conv2d_backward(grad, x, weight, bias=None, stride=1, padding=0, dilation=1,
     of_x, of_weight = np.zeros_like(pictures), np.zeros_like(weight)
     with np.errstate(all="ignore"):
         for ky, kx in np.ndindex(weight.shape[2:]):
-            place = tap(g, ky, kx, height, width)
+            index = tap(g, ky, kx, height, width)
             matrix = weight[:, :, ky, kx].reshape(groups, outs // groups, ins)
-            of_x[place] += (matrix.swapaxes(1, 2) @ arrived).reshape(count, groups * ins, height, width)
-            seen = pictures[place].reshape(count, groups, ins, height * width)
+            of_x[index] += (matrix.swapaxes(1, 2) @ arrived).reshape(count, groups * ins, height, width)
+            seen = pictures[index].reshape(count, groups, ins, height * width)
             of_weight[:, :, ky, kx] = (arrived @ seen.swapaxes(2, 3)).sum(axis=0).reshape(outs, ins)
         of_x = of_x[:, :, g.top : g.top + x.shape[-2], g.left : g.left + x.shape[-1]].reshape(x.shape)
         of_bias = arrived.sum(axis=(0, 3)).reshape(outs)

@@ -36,7 +36,7 @@ def on_pictures(rung):
     """Let `rung`, written for contiguous arrays with a batch and a bias, take what `conv2d_separable` prepares."""
 
     @functools.wraps(rung)
-    def whole(x, depthwise, pointwise, bias, g, out):
+    def wrapper(x, depthwise, pointwise, bias, g, out):
         if pointwise.size == 0:
             out[...] = 0 if bias is None else bias[:, None, None]
         elif out.size:
@@ -44,7 +44,7 @@ def on_pictures(rung):
             rung(with_batch(plain(x)), plain(depthwise), plain(pointwise), bias, g, with_batch(out))
         return out
 
-    return whole
+    return wrapper
 
 
 def _in_two(x, depthwise, pointwise, bias, g, out):
@@ -80,8 +80,8 @@ def _task_of_band(arguments, task, who):
     steps = p.down * p.wide * p.pitch, p.across * p.pitch, p.pitch, p.pitch
     for vector in range(-(-x.shape[1] // size)):
         implicit.turn_band(x, g, p, picture, top, rows, vector, line, seen, scratch)
-        one = vector * size
-        pixels_of_vector(steps, places, rows, wide, line, seen + one, factors + one, between + one)
+        channel = vector * size
+        pixels_of_vector(steps, places, rows, wide, line, seen + channel, factors + channel, between + channel)
     for panel in range(p.panels):
         implicit.multiply(q, places[:1], bias, panel, rows, wide, line, between, panel * p.factors, results)
         implicit.put(out, picture, panel, top, rows, line, results)
@@ -130,7 +130,7 @@ def plans(x, depthwise, pointwise, g, out, threads):
     band, between = tall * columns * pitch + beyond, (rows * wide + 2 * PIXELS) * pitch
     own = scratch + (rows * wide + implicit.TALL) * 2 * size + band + between
     shared = panels * factors + depthwise[0].size * pitch
-    shared, own = (-(-one // line) * line for one in (shared, own))
+    shared, own = (-(-elements // line) * line for elements in (shared, own))
     p = implicit.Plan(
         rows, -(-high // rows), 1, tall, columns, 1, 1, stride_y, stride_x, pitch, band, depthwise[0].size, channels,
         panels, factors, False, False, scratch, shared, own,
@@ -162,7 +162,7 @@ def _fused(x, depthwise, pointwise, bias, g, out):
     p, q = plans(x, depthwise, pointwise, g, out, threads)
     work = workspace(out.dtype, p.shared + threads * p.own)
     turned = work[p.panels * p.factors :][: p.runs * p.pitch].reshape(p.runs, p.pitch)
-    whole, least = implicit.filled_up(bias, p.panels), products.least_time(multiplies)
+    padded, least = implicit.filled_up(bias, p.panels), products.least_time(multiplies)
     with taken(work):
         turned[:, : len(depthwise)], turned[:, len(depthwise) :] = depthwise.reshape(len(depthwise), -1).T, 0
-        convolve_fused(x, pointwise, whole, out, work, implicit.offsets(g, p), g, p, q, threads, least, team.members())
+        convolve_fused(x, pointwise, padded, out, work, implicit.offsets(g, p), g, p, q, threads, least, team.members())

@@ -32,10 +32,10 @@ def _part(arguments, task, who):
         line_index += 1
     line = lines[line_index]
     size, source, zero = lanes(line), memory(line), line.dtype.type(0)
-    first, end = part * PART, min((part + 1) * PART, line.size)
+    start, end = part * PART, min((part + 1) * PART, line.size)
     max_0, sum_0, max_1, sum_1 = broadcast(zero), broadcast(zero), broadcast(zero), broadcast(zero)
-    vector_end = first + (end - first) // (2 * size) * (2 * size)
-    for k in range(first, vector_end, 2 * size):
+    vector_end = start + (end - start) // (2 * size) * (2 * size)
+    for k in range(start, vector_end, 2 * size):
         v, w = load(source, k), load(source, k + size)
         v, w = maximum(v, -v), maximum(w, -w)
         max_0, max_1, sum_0, sum_1 = maximum(max_0, v), maximum(max_1, w), sum_0 + v, sum_1 + w

@@ -89,19 +89,19 @@ def copy_padded(picture, g, c, top, rows, line, padded_at):
     high, wide = picture.shape
     for py in range(c.phases_y):
         for px in range(c.phases_x):
-            first = max(0, -((px - g.left) // g.stride_x))  # columns of the plane that lie in the picture
+            start = max(0, -((px - g.left) // g.stride_x))  # columns of the plane that lie in the picture
             end = min(c.pitch, (wide - 1 + g.left - px) // g.stride_x + 1)
             for r in range(rows + c.height - c.rows):
                 row_at = padded_at + ((py * c.phases_x + px) * c.height + r) * c.pitch
                 i = (top + r) * g.stride_y + py - g.top
-                if not (0 <= i < high and first < end):
+                if not (0 <= i < high and start < end):
                     line[row_at : row_at + c.pitch] = 0
                     continue
-                for q in range(row_at, row_at + first):
+                for q in range(row_at, row_at + start):
                     line[q] = 0
                 for q in range(row_at + end, row_at + c.pitch):
                     line[q] = 0
-                source, target = picture[i, first * g.stride_x + px - g.left :], line[row_at + first : row_at + end]
+                source, target = picture[i, start * g.stride_x + px - g.left :], line[row_at + start : row_at + end]
                 if g.stride_x == 1:
                     for q in range(target.size):
                         target[q] = source[q]
@@ -123,12 +123,12 @@ def pack_weights(arguments, task, who):
     weight, work, g, c = arguments
     outs, count = weight.shape[0] // g.groups, weight.shape[1] * g.kernel_y * g.kernel_x
     panels = panels_of(c.tiles)
-    group, first = task // panels, task % panels * PANEL
-    to, here = task * count * PANEL, min(PANEL, outs - first)
+    group, first_out = task // panels, task % panels * PANEL
+    line_start, out_count = task * count * PANEL, min(PANEL, outs - first_out)
     line = memory(work)
-    if here < PANEL:
-        line[to : to + count * PANEL] = 0
-    pack(memory(weight), (group * outs + first) * count, 1, count, count, here, line, to, PANEL)
+    if out_count < PANEL:
+        line[line_start : line_start + count * PANEL] = 0
+    pack(memory(weight), (group * outs + first_out) * count, 1, count, count, out_count, line, line_start, PANEL)
 
 
 @inner_njit()
@@ -144,8 +144,8 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     """
     taps = places.size
     for t in range(taps):
-        at, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
-        acc = tile_multiply_add(acc, ins, line, at, (1, row), line, pixel, channel)
+        weight_start, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
+        acc = tile_multiply_add(acc, ins, line, weight_start, (1, row), line, pixel, channel)
     return acc
 
 
@@ -155,8 +155,8 @@ def add_few(acc, line, weights, band, places, ins, channel):
     taps = places.size
     for c in range(ins):
         for t in range(taps):
-            at, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
-            acc = tile_multiply_add(acc, 1, line, at, (1, 0), line, pixel, 0)
+            weight_start, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
+            acc = tile_multiply_add(acc, 1, line, weight_start, (1, 0), line, pixel, 0)
     return acc
 
 
@@ -170,11 +170,11 @@ def add_terms(acc, line, terms, band):
 
 
 @inner_njit()
-def fill_starts(line, starts, bias, first, count):
+def fill_starts(line, starts, bias, first_channel, count):
     """What sums begin with: for each of `count` channels its bias, in all lanes of VECTORS vectors."""
     size = lanes(line)
     for r in range(ROWS):
-        number = broadcast(bias[first + r] if r < count else bias.dtype.type(0))
+        number = broadcast(bias[first_channel + r] if r < count else bias.dtype.type(0))
         for v in range(VECTORS):
             store(line, starts + (r * VECTORS + v) * size, number)
 
@@ -194,36 +194,36 @@ def write_tile(tile, vectors, line, scratch, out, to, plane, count):
 
 
 @inner_njit()
-def long_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, count):
+def long_rows(terms, line, copy, pitch, starts, out, out_start, plane, rows, wide, count):
     """`rows` rows of results, each of a vector or more. The last tile is moved back over the one before it."""
     size = lanes(line)
     row, scratch = VECTORS * size, starts + ROWS * VECTORS * size
     for y in range(rows):
-        pixels, to, z = copy + y * pitch, at + y * wide, 0
+        pixels, row_start, z = copy + y * pitch, out_start + y * wide, 0
         while z < wide:
             rest = wide - z
             if rest > 2 * size and wide >= 3 * size:
                 z = min(z, wide - 3 * size)
                 three = tile_load(line, starts, row, ROWS, 3)
                 three = add_terms(three, line, terms, pixels + z)
-                write_tile(three, 3, line, scratch, out, to + z, plane, count)
+                write_tile(three, 3, line, scratch, out, row_start + z, plane, count)
                 z += 3 * size
             elif rest > size and wide >= 2 * size:
                 z = min(z, wide - 2 * size)
                 two = tile_load(line, starts, row, ROWS, 2)
                 two = add_terms(two, line, terms, pixels + z)
-                write_tile(two, 2, line, scratch, out, to + z, plane, count)
+                write_tile(two, 2, line, scratch, out, row_start + z, plane, count)
                 z += 2 * size
             else:
                 z = min(z, wide - size)
                 one = tile_load(line, starts, row, ROWS, 1)
                 one = add_terms(one, line, terms, pixels + z)
-                write_tile(one, 1, line, scratch, out, to + z, plane, count)
+                write_tile(one, 1, line, scratch, out, row_start + z, plane, count)
                 z += size
 
 
 @inner_njit()
-def write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide):
+def write_rows(line, scratch, width, out, out_start, plane, count, f, last, pitch, wide):
     """Results f, f + 1, ... of `count` channels from the scratch to where they belong; what lies between rows is left
     out.
 
@@ -235,8 +235,8 @@ def write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide
             run = min(wide - z, last - f - done, width - done)
             if run > 0:
                 source = line[scratch + r * width + done : scratch + r * width + done + run]
-                to = at + r * plane + y * wide + z
-                target = out[to : to + run]
+                row_start = out_start + r * plane + y * wide + z
+                target = out[row_start : row_start + run]
                 for k in range(run):
                     target[k] = source[k]
             done, y, z = done + pitch - z, y + 1, 0
@@ -245,7 +245,7 @@ def write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide
 
 
 @inner_njit()
-def short_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, count):
+def short_rows(terms, line, copy, pitch, starts, out, out_start, plane, rows, wide, count):
     """`rows` rows of results that are shorter than a vector: vectors run on over their ends."""
     size, last = lanes(line), (rows - 1) * pitch + wide  # results, those between rows included
     row, scratch, f = VECTORS * size, starts + ROWS * VECTORS * size, 0
@@ -265,7 +265,7 @@ def short_rows(terms, line, copy, pitch, starts, out, at, plane, rows, wide, cou
             one = add_terms(one, line, terms, copy + f)
             width = size
             tile_store(line, scratch, width, one)
-        write_rows(line, scratch, width, out, at, plane, count, f, last, pitch, wide)
+        write_rows(line, scratch, width, out, out_start, plane, count, f, last, pitch, wide)
         f += width
 
 
@@ -287,15 +287,15 @@ def task_of_bands(arguments, task, who):
         copy_padded(x[n, group * ins + channel], g, c, top, rows, line, copy + channel * c.channel)
     for t in range(part * c.tiles // c.parts, (part + 1) * c.tiles // c.parts):
         weights = (group * panels_of(c.tiles) + t // 2) * ins * places.size * PANEL + t % 2 * ROWS
-        first = group * outs + t * ROWS
+        first_channel = group * outs + t * ROWS
         count = min(ROWS, outs - t * ROWS)
-        at = ((n * out.shape[1] + first) * high + top) * wide
-        fill_starts(line, starts, bias, first, count)
+        out_start = ((n * out.shape[1] + first_channel) * high + top) * wide
+        fill_starts(line, starts, bias, first_channel, count)
         terms = weights, places, ins, c.channel
         if wide >= lanes(work):
-            long_rows(terms, line, copy, c.pitch, starts, result, at, plane, rows, wide, count)
+            long_rows(terms, line, copy, c.pitch, starts, result, out_start, plane, rows, wide, count)
         else:
-            short_rows(terms, line, copy, c.pitch, starts, result, at, plane, rows, wide, count)
+            short_rows(terms, line, copy, c.pitch, starts, result, out_start, plane, rows, wide, count)
 
 
 @cached_njit()

@@ -12,36 +12,36 @@ from ..simd.pack import pack, transpose_block
 
 
 @inner_njit()
-def turn(source, at, plane, channels, pixels, line, to):
-    """line[to + pixel * lanes + channel] = source[at + channel * plane + pixel]; zeros for channels that are not
-    there."""
+def turn(source, source_start, plane, channels, pixels, line, line_start):
+    """line[line_start + pixel * lanes + channel] = source[source_start + channel * plane + pixel]; zeros for channels
+    that are not there."""
     size = lanes(line)
     if channels == size and pixels >= size:
         for pixel in range(0, pixels, size):
-            here = min(pixel, pixels - size)  # the last block is moved back
-            transpose_block(source, at + here, plane, line, to + here * size, size)
+            first_pixel = min(pixel, pixels - size)  # the last block is moved back
+            transpose_block(source, source_start + first_pixel, plane, line, line_start + first_pixel * size, size)
         return
     if channels < size:
-        line[to : to + pixels * size] = 0
-    pack(source, at, 1, plane, pixels, channels, line, to, size)
+        line[line_start : line_start + pixels * size] = 0
+    pack(source, source_start, 1, plane, pixels, channels, line, line_start, size)
 
 
 @inner_njit()
-def turn_back(line, at, step, channels, pixels, target, to, plane):
-    """target[to + channel * plane + pixel] = line[at + pixel * step + channel]."""
+def turn_back(line, line_start, step, channels, pixels, target, target_start, plane):
+    """target[target_start + channel * plane + pixel] = line[line_start + pixel * step + channel]."""
     size = lanes(line)
     if channels == size and pixels >= size:
         for pixel in range(0, pixels, size):
-            here = min(pixel, pixels - size)
-            transpose_block(line, at + here * step, step, target, to + here, plane)
+            first_pixel = min(pixel, pixels - size)
+            transpose_block(line, line_start + first_pixel * step, step, target, target_start + first_pixel, plane)
         return
-    pack(line, at, 1, step, channels, pixels, target, to, plane)
+    pack(line, line_start, 1, step, channels, pixels, target, target_start, plane)
 
 
 @inner_njit()
-def _fill(line, at, count, step, zero):
+def _fill(line, start, count, step, zero):
     for k in range(count):
-        store(line, at + k * step, zero)
+        store(line, start + k * step, zero)
 
 
 @inner_njit()
@@ -64,7 +64,7 @@ def copy_turned(x, channel, picture, window, line, target_at, step, scratch):
     zero = broadcast(line.dtype.type(0))
     pad_left = max(-(left // column_stride), 0)  # columns that lie left of the picture, inside, right of it
     inside = max(min((wide - 1 - left) // column_stride + 1, columns) - pad_left, 0)
-    first = left + pad_left * column_stride
+    column = left + pad_left * column_stride
     span = (inside - 1) * column_stride + 1
     plane, pixels_at = high * wide, (picture * x.shape[1] + channel) * high * wide
     above, below = max(-(top // row_stride), 0), min((high - 1 - top) // row_stride + 1, rows)
@@ -78,7 +78,9 @@ def copy_turned(x, channel, picture, window, line, target_at, step, scratch):
             if together:
                 turned = scratch + (r - above) * wide * size
             else:
-                turn(memory(x), pixels_at + (top + r * row_stride) * wide + first, plane, channels, span, line, scratch)
+                turn(
+                    memory(x), pixels_at + (top + r * row_stride) * wide + column, plane, channels, span, line, scratch
+                )
             _fill(line, row, pad_left, step, zero)
             _copy(line, turned, column_stride * size, inside, row + pad_left * step, step)
             _fill(line, row + (pad_left + inside) * step, columns - pad_left - inside, step, zero)

@@ -76,7 +76,7 @@ def matrices(m, points=POINTS):
     if m == 2:
         of_pixels = [[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]
         of_weights = [[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]
-        return tuple(np.array(one, float) for one in (of_pixels, of_weights, [[1, 1, 1, 0], [0, 1, -1, -1]]))
+        return tuple(np.array(rows, float) for rows in (of_pixels, of_weights, [[1, 1, 1, 0], [0, 1, -1, -1]]))
     a, b = points
     all_points = np.array([0, a, -a, b, -b])
     others = [[q for q in all_points if q != p] for p in all_points]
@@ -229,8 +229,8 @@ def plan(weight, g, out, m, threads):
 @inner_njit()
 def _unit(p, u):
     """(picture, row of tiles, first tile of the row, tiles) of unit u."""
-    first = u % p.pieces * p.piece
-    return u // (p.pieces * p.down), u // p.pieces % p.down, first, min(p.piece, p.across - first)
+    first_tile = u % p.pieces * p.piece
+    return u // (p.pieces * p.down), u // p.pieces % p.down, first_tile, min(p.piece, p.across - first_tile)
 
 
 @inner_njit()
@@ -278,17 +278,17 @@ def weigh(weight, p, panel, line, factors, scratch):
     for half in range(2):
         out = (2 * panel + half) * size
         out_count = max(min(size, outs - out), 0)
-        for first in range(0, p.depth, TURNED):
-            count = min(TURNED, p.depth - first)
-            in_count = max(min(count, ins - first), 0)
+        for first_in in range(0, p.depth, TURNED):
+            count = min(TURNED, p.depth - first_in)
+            in_count = max(min(count, ins - first_in), 0)
             if out_count < size or in_count < count:
                 line[turned : turned + count * 9 * size] = 0
             if out_count and in_count:
-                pack(source, (out * ins + first) * 9, 1, ins * 9, in_count * 9, out_count, line, turned, size)
+                pack(source, (out * ins + first_in) * 9, 1, ins * 9, in_count * 9, out_count, line, turned, size)
             for c in range(count):
                 for s in range(3):
                     transform_weights(m, line, turned + (9 * c + s) * size, 3 * size, square + s * size, 3 * size)
-                factors_at = factors + ((first + c) * 2 + half) * size
+                factors_at = factors + ((first_in + c) * 2 + half) * size
                 for r in range(n):
                     transform_weights(m, line, square + 3 * r * size, size, factors_at + r * n * p.factors, p.factors)
 
@@ -391,30 +391,30 @@ def _scratch(p, size):
 @inner_njit()
 def _all_weights(arguments, who):
     _x, weight, _bias, _out, work, _g, p = arguments
-    mine = p.shared + who * p.own
+    thread_start = p.shared + who * p.own
     if not p.alone:
-        return 0, mine
-    prepared = mine + LINE
+        return 0, thread_start
+    prepared = thread_start + LINE
     rest = prepared + p.panels * (p.m + 2) ** 2 * p.factors
-    if work[mine] == 0:
+    if work[thread_start] == 0:
         for panel in range(p.panels):
             _prepare_weights(weight, p, panel, memory(work), prepared, rest)
-        work[mine] = 1
+        work[thread_start] = 1
     return prepared, rest
 
 
 @inner_njit()
 def _all_pixels(arguments, who):
     x, _weight, _bias, _out, work, g, p = arguments
-    mine = p.shared + who * p.own
+    thread_start = p.shared + who * p.own
     if not p.alone:
-        return 0, mine
-    prepared = mine + LINE
+        return 0, thread_start
+    prepared = thread_start + LINE
     rest = prepared + (p.m + 2) ** 2 * p.seen
-    if work[mine] == 0:
+    if work[thread_start] == 0:
         for vector in range(p.depth // lanes(work)):
             see(x, g, p, 0, p.units, vector, memory(work), prepared, rest)
-        work[mine] = 1
+        work[thread_start] = 1
     return prepared, rest
 
 
@@ -477,8 +477,8 @@ def convolve(m, x, weight, bias, g, out):
     multiplies = out.size * weight.shape[1] * (m + 2) ** 2 // m**2
     threads = products.threads_for(multiplies)
     p = plan(weight, g, out, m, threads)
-    whole = np.zeros(p.panels * 2 * vector_width(out.dtype), out.dtype)
-    whole[: len(bias)] = bias
+    padded_bias = np.zeros(p.panels * 2 * vector_width(out.dtype), out.dtype)
+    padded_bias[: len(bias)] = bias
     work = workspace(out.dtype, p.shared + threads * p.own)
     kernel = convolve_panels if p.turned else convolve_blocks
-    kernel(x, weight, whole, out, work, g, p, threads, products.least_time(multiplies), team.members())
+    kernel(x, weight, padded_bias, out, work, g, p, threads, products.least_time(multiplies), team.members())
