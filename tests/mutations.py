@@ -669,8 +669,8 @@ KERNELS = [
     ),
     Fault(
         "embedding_backward: equal indices in the other order",
-        "at = order[p] * width + j",
-        "at = order[begin + end - 1 - p] * width + j",
+        "index = order[p] * width + j",
+        "index = order[begin + end - 1 - p] * width + j",
         "tests/kernels/test_layers.py",
         "test_sorted_sums_have_the_bits_of_the_plain_loop",
     ),

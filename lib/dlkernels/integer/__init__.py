@@ -45,19 +45,19 @@ def _check_arrays(input, weight, bias, scale, zeros):
     float_array("input", input, CODES)
     codes = weight.weight if isinstance(weight, PackedWeight) else weight
     float_array("weight", codes, (INT8,))
-    given = {"input": input, "weight": codes}
+    arrays = {"input": input, "weight": codes}
     for name, x, dtype in (
         ("bias", bias, FLOAT32),
         ("weight_scale", scale, FLOAT32),
         ("weight_zero_point", zeros, INT32),
     ):
         if x is not None and not isinstance(x, numbers.Real):
-            given[name] = float_array(name, x, (dtype,))
-    one_place(**given)
-    for name in list(given)[2:]:
-        if tuple(given[name].shape) != tuple(codes.shape[:1]):
+            arrays[name] = float_array(name, x, (dtype,))
+    one_place(**arrays)
+    for name in list(arrays)[2:]:
+        if tuple(arrays[name].shape) != tuple(codes.shape[:1]):
             raise ValueError(
-                f"{name} has shape {tuple(given[name].shape)}; expected {tuple(codes.shape[:1])}, one number for each "
+                f"{name} has shape {tuple(arrays[name].shape)}; expected {tuple(codes.shape[:1])}, one number for each "
                 "output channel."
             )
     return codes
@@ -100,11 +100,11 @@ def _prepare_numbers(
             f"each result is the sum of {terms} products, which might exceed 32 bits; expected at most "
             f"{longest(zeros is not None)}{' where the weight has zero points' if zeros is not None else ''}."
         )
-    given = dtype, input_scale, input_zero, output_scale, output_zero, activation
+    settings = dtype, input_scale, input_zero, output_scale, output_zero, activation
     try:
-        q = _quantizer(*given)
+        q = _quantizer(*settings)
     except TypeError:  # in words, also of what no cache can keep
-        q = _quantizer.__wrapped__(*given)
+        q = _quantizer.__wrapped__(*settings)
     if not there:
         _check_unit(scale, q)
     return scale, zeros, q, FLOAT32 if output_scale is None else dtype

@@ -39,7 +39,7 @@ def on_pictures(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, scale, zeros, q, g, out):
+    def wrapper(x, weight, bias, scale, zeros, q, g, out):
         if out.size:
             bias = None if bias is None else plain(bias)
             scale, zeros = plain(scale), None if zeros is None else plain(zeros)
@@ -50,7 +50,7 @@ def on_pictures(rung):
                 put_zeros(*factors(bias, scale, q, out.dtype != np.float32), q, results)
         return out
 
-    return whole
+    return wrapper
 
 
 @cached_njit()
@@ -69,10 +69,10 @@ def put_zeros(start, factor, add, q, out):
 @cached_njit()
 def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
     outs, ins, tall, wide = weight.shape
-    each = outs // g.groups
+    outs_of_group = outs // g.groups
     for n in range(out.shape[0]):
         for o in range(outs):
-            first = o // each * ins
+            first = o // outs_of_group * ins
             for y in range(out.shape[2]):
                 for z in range(out.shape[3]):
                     total = np.int32(0)
@@ -104,25 +104,25 @@ def conv2d_int8_loop(x, weight, bias, scale, zeros, q, g, out):
 @cached_njit()
 def write_columns(x, picture, channel, q, g, out_wide, columns):
     """The patches of a group as int8: a column for each place, a row for each weight; the zero point outside."""
-    zero, places = np.int8(q.input_zero - FLIP), columns.shape[1]
+    zero, count = np.int8(q.input_zero - FLIP), columns.shape[1]
     turn = FLIP - q.flip
     for row in range(columns.shape[0]):
         c, tap = row // (g.kernel_y * g.kernel_x), row % (g.kernel_y * g.kernel_x)
         ky, kx = tap // g.kernel_x, tap % g.kernel_x
-        for place in range(places):
-            i = place // out_wide * g.stride_y + ky * g.dilation_y - g.top
-            j = place % out_wide * g.stride_x + kx * g.dilation_x - g.left
+        for column in range(count):
+            i = column // out_wide * g.stride_y + ky * g.dilation_y - g.top
+            j = column % out_wide * g.stride_x + kx * g.dilation_x - g.left
             inside = 0 <= i < x.shape[2] and 0 <= j < x.shape[3]
-            columns[row, place] = np.int8(x[picture, channel + c, i, j] ^ turn) if inside else zero
+            columns[row, column] = np.int8(x[picture, channel + c, i, j] ^ turn) if inside else zero
 
 
 @cached_njit()
 def requantize_planes(products, zeros, rests, sums, zero, start, factor, add, q, out):
     """out: (channels, places)."""
     for o in range(out.shape[0]):
-        for place in range(out.shape[1]):
-            total = products[o, place] - zero * sums[o] - zeros[o] * rests[place]
-            put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[o], place)
+        for pixel in range(out.shape[1]):
+            total = products[o, pixel] - zero * sums[o] - zeros[o] * rests[pixel]
+            put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[o], pixel)
 
 
 @implementation(
@@ -135,18 +135,18 @@ def requantize_planes(products, zeros, rests, sums, zero, start, factor, add, q,
 def conv2d_int8_columns(x, weight, bias, scale, zeros, q, g, out):
     weight = codes_of(weight)
     (pictures, outs, high, wide), ins = out.shape, weight.shape[1]
-    rows, each = weight.reshape(outs, -1), outs // g.groups
+    rows, outs_of_group = weight.reshape(outs, -1), outs // g.groups
     numbers = factors(bias, scale, q, out.dtype != np.float32)
     sums, zero = rows.sum(axis=1, dtype=np.int32), q.input_zero - FLIP
     columns, zeros = np.empty((rows.shape[1], high * wide), np.int8), no_zeros(outs, zeros)
     for picture in range(pictures):
         for group in range(g.groups):
-            some = slice(group * each, (group + 1) * each)
+            some = slice(group * outs_of_group, (group + 1) * outs_of_group)
             write_columns(x, picture, group * ins, q, g, wide, columns)
             rests = columns.sum(axis=0, dtype=np.int32) - np.int32(zero * len(columns))
             requantize_planes(
                 matmul_int8(rows[some], columns), zeros[some], rests, sums[some], zero,
-                *(one[some] for one in numbers), q, out[picture, some].reshape(each, -1),
+                *(line[some] for line in numbers), q, out[picture, some].reshape(outs_of_group, -1),
             )  # fmt: skip
 
 
@@ -178,31 +178,31 @@ def sum_windows(x, groups, q, g, rests):
 
 
 @inner_njit()
-def find_runs(first, rows, wide, pitch, runs):
-    """Where a tile of WIDTH places from `first` on holds results: runs[k] = (lane, length, first result)."""
+def find_runs(start, rows, wide, pitch, runs):
+    """Where a tile of WIDTH places from `start` on holds results: runs[k] = (lane, length, first result)."""
     count, lane = 0, 0
     if pitch == wide:
-        runs[0, 0], runs[0, 1], runs[0, 2] = 0, min(WIDTH, rows * wide - first), first
+        runs[0, 0], runs[0, 1], runs[0, 2] = 0, min(WIDTH, rows * wide - start), start
         return 1
     while lane < WIDTH:
-        y, z = (first + lane) // pitch, (first + lane) % pitch
+        y, z = (start + lane) // pitch, (start + lane) % pitch
         if y >= rows:
             break
-        here = min(wide - z, WIDTH - lane)
-        if here > 0:
-            runs[count, 0], runs[count, 1], runs[count, 2] = lane, here, y * wide + z
+        length = min(wide - z, WIDTH - lane)
+        if length > 0:
+            runs[count, 0], runs[count, 1], runs[count, 2] = lane, length, y * wide + z
             count += 1
         lane += min(pitch - z, WIDTH - lane)
     return count
 
 
 @inner_njit()
-def take_rests(sums, zero, rests, first, runs, count):
-    """What the zero point of a weight adds is taken from a row of a tile. first: the band's first result."""
+def take_rests(sums, zero, rests, start, runs, count):
+    """What the zero point of a weight adds is taken from a row of a tile. start: the band's first result."""
     for k in range(count):
         lane, length, result = runs[k, 0], runs[k, 1], runs[k, 2]
         for c in range(length):
-            sums[lane + c] -= zero * rests[first + result + c]
+            sums[lane + c] -= zero * rests[start + result + c]
 
 
 def _fused(instruction):
@@ -211,39 +211,39 @@ def _fused(instruction):
 
     @inner_njit()
     def task(arguments, task, who):
-        pixels, extents, sizes, words, steps, whole, factors, rests, q, g, p, out, work, parts = arguments
+        pixels, extents, sizes, words, steps, integers, factors, rests, q, g, p, out, work, parts = arguments
         (outs, high, wide), (ins, rows, flip, pad) = extents[3:], sizes
-        part, band, each = task % parts, task // parts, outs // g.groups
+        part, band, outs_of_group = task % parts, task // parts, outs // g.groups
         picture, top = band // p.bands, band % p.bands * p.rows
-        height, panels = min(p.rows, high - top), (each + rows - 1) // rows  # panels: of a group
+        height, panels = min(p.rows, high - top), (outs_of_group + rows - 1) // rows  # panels: of a group
         begin, end = part * g.groups * panels // parts, (part + 1) * g.groups * panels // parts
-        runs, row, mine = np.empty((WIDTH, 3), np.int64), np.empty(p.row, np.uint8), who * p.own
+        runs, row, thread_start = np.empty((WIDTH, 3), np.int64), np.empty(p.row, np.uint8), who * p.own
         results, sums = np.empty((ROWS, WIDTH), out.dtype), np.empty((ROWS, WIDTH), np.int32)
         flat, least, most, zero = results.reshape(ROWS * WIDTH), q.low, q.high, q.output_zero
         for group in range(begin // panels, (end + panels - 1) // panels):
-            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, flip, pad, row, work, mine)
+            make_planes(pixels, extents[:3], picture, group * ins, ins, top, g, p, flip, pad, row, work, thread_start)
             first_panel, last_panel = max(begin - group * panels, 0), min(end - group * panels, panels)
-            for first in range(0, (height - 1) * p.pitch + wide, WIDTH):
-                count, seen = find_runs(first, height, wide, p.pitch, runs), mine + first
+            for tile_start in range(0, (height - 1) * p.pitch + wide, WIDTH):
+                count, seen = find_runs(tile_start, height, wide, p.pitch, runs), thread_start + tile_start
                 for panel in range(first_panel, last_panel):
-                    at, o = (group * panels + panel) * steps.size * rows, group * each + panel * rows
+                    panel_start, o = (group * panels + panel) * steps.size * rows, group * outs_of_group + panel * rows
                     if rests.size:
                         if rows == 1:
-                            one(sums, work, seen, steps, words, at, whole, factors, o, least, most, zero)
+                            one(sums, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                         else:
-                            many(sums, work, seen, steps, words, at, whole, factors, o, least, most, zero)
+                            many(sums, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                     elif rows == 1:
-                        one(results, work, seen, steps, words, at, whole, factors, o, least, most, zero)
+                        one(results, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                     else:
-                        many(results, work, seen, steps, words, at, whole, factors, o, least, most, zero)
-                    for r in range(min(rows, each - panel * rows)):
+                        many(results, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
+                    for r in range(min(rows, outs_of_group - panel * rows)):
                         if rests.size:
-                            take_rests(sums[r], whole[1, o + r], rests[picture, group], top * wide, runs, count)
+                            take_rests(sums[r], integers[1, o + r], rests[picture, group], top * wide, runs, count)
                             numbers = factors[0, o + r], factors[1, o + r], factors[2, o + r]
-                            put_line(sums[r], whole[0, o + r], *numbers, least, most, zero, results[r])
-                        to = ((picture * outs + o + r) * high + top) * wide
+                            put_line(sums[r], integers[0, o + r], *numbers, least, most, zero, results[r])
+                        out_start = ((picture * outs + o + r) * high + top) * wide
                         for k in range(count):
-                            copy_elements(out, to + runs[k, 2], flat, r * WIDTH + runs[k, 0], runs[k, 1])
+                            copy_elements(out, out_start + runs[k, 2], flat, r * WIDTH + runs[k, 0], runs[k, 1])
 
     @cached_njit(holds=f"instruction: {instruction}")
     def convolve_fused(
@@ -251,8 +251,8 @@ def _fused(instruction):
         threads, least, team,
     ):  # fmt: skip
         codes = out.itemsize == 1
-        whole, factors = channel_numbers(bias, zeros, scale, sums, q, codes, scale.size + ROWS)
-        arguments = pixels, extents, sizes, words, steps, whole, factors, rests, q, g, p, out, work, parts
+        integers, factors = channel_numbers(bias, zeros, scale, sums, q, codes, scale.size + ROWS)
+        arguments = pixels, extents, sizes, words, steps, integers, factors, rests, q, g, p, out, work, parts
         share(task, arguments, tasks, threads, least, team)
 
     return convolve_fused

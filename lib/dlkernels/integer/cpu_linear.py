@@ -39,7 +39,7 @@ def on_lines(rung):
     """
 
     @functools.wraps(rung)
-    def whole(x, weight, bias, scale, zeros, q, out):
+    def wrapper(x, weight, bias, scale, zeros, q, out):
         if out.size:
             lines = (
                 plain(x).view(np.uint8).reshape(-1, x.shape[-1])
@@ -52,7 +52,7 @@ def on_lines(rung):
             rung(lines, weight, bias, plain(scale), zeros, q, results)
         return out
 
-    return whole
+    return wrapper
 
 
 def no_zeros(channels, zeros):
@@ -160,28 +160,35 @@ def _fused(instruction):
 
     @inner_njit()
     def task(arguments, task, who):
-        x, pitch, words, steps, whole, factors, rests, q, out, down, across = arguments
+        x, pitch, words, steps, integers, factors, rests, q, out, down, across = arguments
         (m, n), line = out.shape, out.reshape(out.size)
         i, j = task // across, task % across
-        first, last = i * m // down, (i + 1) * m // down
+        start, stop = i * m // down, (i + 1) * m // down
         panels, results = (n + WIDTH - 1) // WIDTH, np.empty((ROWS, WIDTH), out.dtype)
         flat, least, most, zero = results.reshape(ROWS * WIDTH), q.low, q.high, q.output_zero
         for panel in range(j * panels // across, (j + 1) * panels // across):
-            left, at = panel * WIDTH, panel * steps * WIDTH
-            columns, top = min(WIDTH, n - left), first
-            while top < last:
+            left, panel_start = panel * WIDTH, panel * steps * WIDTH
+            columns, top = min(WIDTH, n - left), start
+            while top < stop:
                 # The last tile is moved up: some rows are computed twice, none is guarded.
-                rows = ROWS if last - first >= ROWS else LOW_ROWS if last - first >= LOW_ROWS else 1
-                top = min(top, last - rows)
+                rows = ROWS if stop - start >= ROWS else LOW_ROWS if stop - start >= LOW_ROWS else 1
+                top = min(top, stop - rows)
                 begin = top * pitch
                 if rows == ROWS:
                     tall(
-                        results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero
-                    )
+                        results, x, begin, pitch, words, panel_start, steps, integers, factors, left, rests, top, least,
+                        most, zero,
+                    )  # fmt: skip
                 elif rows == LOW_ROWS:
-                    low(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
+                    low(
+                        results, x, begin, pitch, words, panel_start, steps, integers, factors, left, rests, top, least,
+                        most, zero,
+                    )  # fmt: skip
                 else:
-                    one(results, x, begin, pitch, words, at, steps, whole, factors, left, rests, top, least, most, zero)
+                    one(
+                        results, x, begin, pitch, words, panel_start, steps, integers, factors, left, rests, top, least,
+                        most, zero,
+                    )  # fmt: skip
                 for r in range(rows):
                     copy_elements(line, (top + r) * n + left, flat, r * WIDTH, columns)
                 top += rows
@@ -191,8 +198,8 @@ def _fused(instruction):
         x, pitch, words, steps, bias, zeros, scale, sums, rests, q, out, down, across, threads, least, team
     ):
         count = (out.shape[1] + WIDTH - 1) // WIDTH * WIDTH
-        whole, factors = channel_numbers(bias, zeros, scale, sums, q, out.itemsize == 1, count)
-        arguments = x, pitch, words, steps, whole, factors, rests, q, out, down, across
+        integers, factors = channel_numbers(bias, zeros, scale, sums, q, out.itemsize == 1, count)
+        arguments = x, pitch, words, steps, integers, factors, rests, q, out, down, across
         share(task, arguments, down * across, threads, least, team)
 
     return multiply_fused

@@ -34,11 +34,11 @@ CONV2D = (*LINEAR, (True, True, None, True, "relu"), (True, True, "each", False,
 
 def numbers(draw, channels, terms, setting):
     """(bias, all arguments from input_scale on) of a layer whose results are sums of so many terms."""
-    with_bias, each, zeros, codes, activation = setting
+    with_bias, per_channel, zeros, codes, activation = setting
     plain = replace(draw, dtype="float32", values="normal", seed=draw.seed + 1)
     least, most = LIMITS.get(np.dtype(draw.dtype), (0, 255))
     input_scale = plain.number(0.01, 0.1)
-    scale = plain.uniform(0.002, 0.01, channels) if each else plain.number(0.002, 0.01)
+    scale = plain.uniform(0.002, 0.01, channels) if per_channel else plain.number(0.002, 0.01)
     if not with_bias:  # powers of two: many results lie in the middle between two codes
         input_scale, scale = 1 / 32, 1 / 256
     zero_point = int(draw.random.integers(-9, 9)) if zeros == "one" else 0
@@ -61,10 +61,10 @@ def linear_arguments(draw, *shape):
 
 def conv2d_arguments(draw, *shape):
     """The pictures, weights and settings of `conv2d`, as codes."""
-    x, weight, _bias, *place = convolution.arguments(draw, *shape)
+    x, weight, _bias, *settings = convolution.arguments(draw, *shape)
     weight = replace(draw, dtype="int8", seed=draw.seed + 2).array(*weight.shape)
     bias, rest = numbers(draw, len(weight), weight[0].size, draw.one_of(CONV2D))
-    return x, weight, bias, *place, *rest
+    return x, weight, bias, *settings, *rest
 
 
 def _allowed(of_channels):

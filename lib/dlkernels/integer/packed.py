@@ -65,11 +65,11 @@ def steps_of(terms):
 
 
 @inner_njit()
-def word_of(codes, at, step, count):
-    """Four codes from `at` on, `step` apart, the first in the lowest byte; zeros beyond `count` of them."""
+def word_of(codes, start, step, count):
+    """Four codes from `start` on, `step` apart, the first in the lowest byte; zeros beyond `count` of them."""
     word = np.uint32(0)
     for k in range(min(count, 4)):
-        word |= np.uint32(np.uint8(codes[at + k * step])) << np.uint32(8 * k)
+        word |= np.uint32(np.uint8(codes[start + k * step])) << np.uint32(8 * k)
     return word
 
 
@@ -77,19 +77,19 @@ def word_of(codes, at, step, count):
 def _task_of_linear(arguments, panel, who):
     """Some words of each channel in turn: rows that are a power of two apart would push each other out."""
     codes, outs, terms, steps, words = arguments
-    first, whole = panel * WIDTH, terms // 4
-    channels = min(WIDTH, outs - first)
+    first_channel, full_steps = panel * WIDTH, terms // 4
+    channels = min(WIDTH, outs - first_channel)
     for begin in range(0, steps, LINE):
         end = min(begin + LINE, steps)
         for c in range(channels):
-            row, to = (first + c) * terms, panel * steps * WIDTH + c
-            for s in range(begin, min(end, whole)):
-                at = row + 4 * s
-                low = np.uint32(np.uint8(codes[at])) | np.uint32(np.uint8(codes[at + 1])) << np.uint32(8)
-                high = np.uint32(np.uint8(codes[at + 2])) | np.uint32(np.uint8(codes[at + 3])) << np.uint32(8)
-                words[to + s * WIDTH] = low | high << np.uint32(16)
-            for s in range(max(begin, whole), end):
-                words[to + s * WIDTH] = word_of(codes, row + 4 * s, 1, terms - 4 * s)
+            row, word_start = (first_channel + c) * terms, panel * steps * WIDTH + c
+            for s in range(begin, min(end, full_steps)):
+                start = row + 4 * s
+                low = np.uint32(np.uint8(codes[start])) | np.uint32(np.uint8(codes[start + 1])) << np.uint32(8)
+                high = np.uint32(np.uint8(codes[start + 2])) | np.uint32(np.uint8(codes[start + 3])) << np.uint32(8)
+                words[word_start + s * WIDTH] = low | high << np.uint32(16)
+            for s in range(max(begin, full_steps), end):
+                words[word_start + s * WIDTH] = word_of(codes, row + 4 * s, 1, terms - 4 * s)
 
 
 @cached_njit()
@@ -127,9 +127,9 @@ def rows_of_panel(shape, groups):
 def pack_kernels(codes, groups, rows, taps, words):
     """words[group, panel, step, row]; steps go by (channel, row of the kernel, taps), or by (channels, row, tap)."""
     outs, ins, tall, wide = codes.shape
-    line, each = codes.reshape(-1), outs // groups
-    panels, count = (each + rows - 1) // rows, tall * wide
-    at = 0
+    line, outs_of_group = codes.reshape(-1), outs // groups
+    panels, count = (outs_of_group + rows - 1) // rows, tall * wide
+    index = 0
     for group in range(groups):
         for panel in range(panels):
             for c in range(0, ins, 1 if taps else 4):
@@ -137,11 +137,11 @@ def pack_kernels(codes, groups, rows, taps, words):
                     for z in range(0, wide, 4 if taps else 1):
                         for r in range(rows):
                             o, word = panel * rows + r, np.uint32(0)
-                            if o < each:
-                                begin = ((group * each + o) * ins + c) * count + y * wide + z
+                            if o < outs_of_group:
+                                begin = ((group * outs_of_group + o) * ins + c) * count + y * wide + z
                                 word = word_of(line, begin, 1 if taps else count, wide - z if taps else ins - c)
-                            words[at] = word
-                            at += 1
+                            words[index] = word
+                            index += 1
 
 
 def _pack_conv2d(codes, groups):

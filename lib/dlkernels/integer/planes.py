@@ -69,8 +69,8 @@ def places(weight, g, out, p):
     of_rows = y % g.stride_y * p.across * p.size + y // g.stride_y * p.pitch
     if p.taps:
         groups = np.arange(steps_of(wide))
-        each = (np.arange(ins)[:, None, None] * len(groups) + groups) * p.down * p.across * p.size
-        found = each + of_rows[:, None]
+        of_channels = (np.arange(ins)[:, None, None] * len(groups) + groups) * p.down * p.across * p.size
+        found = of_channels + of_rows[:, None]
     else:
         x = np.arange(wide) * g.dilation_x
         of_columns = x % g.stride_x * p.size + x // g.stride_x
@@ -80,21 +80,21 @@ def places(weight, g, out, p):
 
 
 @inner_njit()
-def fill(line, at, count, word):
-    part = line[at : at + count]
+def fill(line, start, count, word):
+    part = line[start : start + count]
     for k in range(part.size):
         part[k] = word
 
 
 @functools.cache
 def join_vector(step):
-    """The intrinsic join(pixels, at, apart, flip, line, to): LANES words, of bytes `step` and 2 step apart.
+    """The intrinsic join(pixels, start, apart, flip, line, to): LANES words, of bytes `step` and 2 step apart.
 
-    Byte c of word k is pixels[at + apart[c] + k step], and flip is xor-ed to each word. apart: four offsets.
+    Byte c of word k is pixels[start + apart[c] + k step], and flip is xor-ed to each word. apart: four offsets.
     """
 
     @intrinsic
-    def join(typingctx, pixels, at, apart, flip, line, to):
+    def join(typingctx, pixels, start, apart, flip, line, to):
         if (pixels.dtype, line.dtype) != (types.uint8, types.uint32):
             raise TypingError("join expects pixels of uint8 and a line of words of uint32")
         codes, seen = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(ir.IntType(8), step * LANES)
@@ -128,24 +128,24 @@ join_neighbours, join_every_second = join_vector(1), join_vector(2)
 
 
 @inner_njit()
-def join_words(pixels, at, apart, count, step, flip, line, to):
-    """`count` words of bytes that are `apart` from each other, from pixels[at] on, `step` from one word to the next.
+def join_words(pixels, start, apart, count, step, flip, line, line_start):
+    """`count` words of bytes that are `apart` from each other, from pixels[start] on, `step` from one word to the next.
 
     Whole vectors are written where as many pixels can be read: the caller fills in what follows afterwards.
     """
-    whole = (count + LANES - 1) // LANES * LANES
-    if step <= 2 and at + max(apart[1], apart[3]) + step * whole <= pixels.size:
+    padded = (count + LANES - 1) // LANES * LANES
+    if step <= 2 and start + max(apart[1], apart[3]) + step * padded <= pixels.size:
         for k in range(0, count, LANES):
             if step == 1:
-                join_neighbours(pixels, at + k, apart, flip, line, to + k)
+                join_neighbours(pixels, start + k, apart, flip, line, line_start + k)
             else:
-                join_every_second(pixels, at + 2 * k, apart, flip, line, to + k)
+                join_every_second(pixels, start + 2 * k, apart, flip, line, line_start + k)
         return
     for k in range(count):
-        here = at + k * step
-        low = np.uint32(pixels[here]) | np.uint32(pixels[here + apart[1]]) << np.uint32(8)
-        high = np.uint32(pixels[here + apart[2]]) | np.uint32(pixels[here + apart[3]]) << np.uint32(8)
-        line[to + k] = (low | high << np.uint32(16)) ^ flip
+        index = start + k * step
+        low = np.uint32(pixels[index]) | np.uint32(pixels[index + apart[1]]) << np.uint32(8)
+        high = np.uint32(pixels[index + apart[2]]) | np.uint32(pixels[index + apart[3]]) << np.uint32(8)
+        line[line_start + k] = (low | high << np.uint32(16)) ^ flip
 
 
 @inner_njit()
@@ -155,33 +155,33 @@ def four_apart(count, step):
 
 
 @inner_njit()
-def row_of_channels(pixels, at, plane, wide, channels, first, g, p, flip, pad, line, to):
-    """A row of a plane. at: the first pixel of the picture's row; first: the column of the plane's first word."""
+def row_of_channels(pixels, row_start, plane, wide, channels, first_column, g, p, flip, pad, line, line_start):
+    """A row of a plane. row_start: the first pixel of the picture's row; first_column: that of the plane's word 0."""
     step = g.stride_x
-    begin = min(max(0, -(first // step)), p.pitch)  # words before the picture
-    end = max(begin, min(p.pitch, (wide - 1 - first) // step + 1))
-    fill(line, to, begin, pad)
+    begin = min(max(0, -(first_column // step)), p.pitch)  # words before the picture
+    end = max(begin, min(p.pitch, (wide - 1 - first_column) // step + 1))
+    fill(line, line_start, begin, pad)
     if end > begin:
-        source = at + first + begin * step
-        join_words(pixels, source, four_apart(channels, plane), end - begin, step, flip, line, to + begin)
-    fill(line, to + end, p.pitch - end, pad)
+        source = row_start + first_column + begin * step
+        join_words(pixels, source, four_apart(channels, plane), end - begin, step, flip, line, line_start + begin)
+    fill(line, line_start + end, p.pitch - end, pad)
 
 
 @inner_njit()
-def pad_row(pixels, at, wide, left, code, row, length):
+def pad_row(pixels, start, wide, left, code, row, length):
     """row[:length] = a row of the picture with its padding."""
     begin = min(left, length)
     end = max(begin, min(length, left + wide))
     for k in range(begin):
         row[k] = code
-    copy_elements(row, begin, pixels, at + begin - left, end - begin)
+    copy_elements(row, begin, pixels, start + begin - left, end - begin)
     for k in range(end, length):
         row[k] = code
 
 
 @inner_njit()
-def make_planes(pixels, extents, picture, channel, ins, top, g, p, flip, pad, row, line, at):
-    """The planes of `ins` channels from `channel` on, for a band of results from row `top` on, from line[at] on.
+def make_planes(pixels, extents, picture, channel, ins, top, g, p, flip, pad, row, line, line_start):
+    """The planes of `ins` channels from `channel` on, for a band of results from row `top` on, to line[line_start:].
 
     pixels: of all pictures; extents: (channels, height, width) of each. flip: a word that is xor-ed to those of the
     picture; pad: the word that stands outside; row: room for a row of pixels where words hold taps.
@@ -193,24 +193,26 @@ def make_planes(pixels, extents, picture, channel, ins, top, g, p, flip, pad, ro
         tap, count, plane = word % groups * 4, channel + ins - c, high * wide
         for y in range(p.down):
             for z in range(p.across):
-                to = at + ((word * p.down + y) * p.across + z) * p.size
+                plane_start = line_start + ((word * p.down + y) * p.across + z) * p.size
                 rows = 0  # that are one with the next: nothing stands between them
                 if not p.taps and p.pitch == wide and g.stride_x == g.stride_y == 1:
-                    first = top - g.top
-                    if first >= 0 and first + p.tall <= high:
-                        source = ((picture * channels + c) * high + first) * wide
-                        join_words(pixels, source, four_apart(count, plane), p.tall * wide, 1, flip, line, to)
+                    first_row = top - g.top
+                    if first_row >= 0 and first_row + p.tall <= high:
+                        source = ((picture * channels + c) * high + first_row) * wide
+                        join_words(pixels, source, four_apart(count, plane), p.tall * wide, 1, flip, line, plane_start)
                         rows = p.tall
                 for i in range(rows, p.tall):
                     from_row = (top + i) * g.stride_y + y - g.top
-                    source, place = ((picture * channels + c) * high + from_row) * wide, to + i * p.pitch
+                    source, row_start = ((picture * channels + c) * high + from_row) * wide, plane_start + i * p.pitch
                     if not 0 <= from_row < high:
-                        fill(line, place, p.pitch, pad)
+                        fill(line, row_start, p.pitch, pad)
                     elif p.taps:
                         pad_row(pixels, source, wide, g.left, code, row, length)
                         apart = four_apart(g.kernel_x - tap, g.dilation_x)
-                        join_words(row, tap * g.dilation_x, apart, p.pitch, g.stride_x, flip, line, place)
+                        join_words(row, tap * g.dilation_x, apart, p.pitch, g.stride_x, flip, line, row_start)
                     else:
-                        row_of_channels(pixels, source, plane, wide, count, z - g.left, g, p, flip, pad, line, place)
-                fill(line, to + p.tall * p.pitch, p.size - p.tall * p.pitch, pad)
-    fill(line, at + p.words * p.down * p.across * p.size, 2 * WIDTH, pad)
+                        row_of_channels(
+                            pixels, source, plane, wide, count, z - g.left, g, p, flip, pad, line, row_start
+                        )
+                fill(line, plane_start + p.tall * p.pitch, p.size - p.tall * p.pitch, pad)
+    fill(line, line_start + p.words * p.down * p.across * p.size, 2 * WIDTH, pad)

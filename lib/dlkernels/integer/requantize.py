@@ -11,46 +11,46 @@ from numba.extending import overload
 from ..simd.inner import INNER, inner_njit
 
 
-def put(out, at, value, zero):
-    """out[at] = the code of `value`, a number between the limits in units of the scale; or the value itself.
+def put(out, index, value, zero):
+    """out[index] = the code of `value`, a number between the limits in units of the scale; or the value itself.
 
     Codes of int8 are written as their bits, in uint8.
     """
 
 
 @overload(put, jit_options=INNER)
-def _put(out, at, value, zero):
+def _put(out, index, value, zero):
     if out.dtype == types.float32:
 
-        def write(out, at, value, zero):
-            out[at] = value
+        def write(out, index, value, zero):
+            out[index] = value
 
         return write
 
-    def write_code(out, at, value, zero):
-        out[at] = np.uint8(np.int32(np.rint(value)) + zero)
+    def write_code(out, index, value, zero):
+        out[index] = np.uint8(np.int32(np.rint(value)) + zero)
 
     return write_code
 
 
 @inner_njit()
 def channel_numbers(bias, zeros, scale, sums, q, codes, count):
-    """(whole, factors): (corrections, zero points) and (start, factor, add) of all channels, filled up to `count`.
+    """(integers, factors): (corrections, zero points) and (start, factor, add) of all channels, filled up to `count`.
 
     As codes.factors; bias and zeros: empty where there are none. A correction is what the input's zero point adds.
     """
-    whole, factors = np.zeros((2, count), np.int32), np.zeros((3, count), np.float32)
+    integers, factors = np.zeros((2, count), np.int32), np.zeros((3, count), np.float32)
     for k in range(scale.size):
         of_sum = q.input_scale * scale[k]
         factors[1, k] = np.divide(of_sum, q.output_scale) if codes else of_sum
-        whole[0, k] = q.input_zero * sums[k]
+        integers[0, k] = q.input_zero * sums[k]
     if bias.size:
         for k in range(scale.size):
             factors[0 if codes else 2, k] = np.divide(bias[k], q.input_scale * scale[k]) if codes else bias[k]
     if zeros.size:
         for k in range(scale.size):
-            whole[1, k] = zeros[k]
-    return whole, factors
+            integers[1, k] = zeros[k]
+    return integers, factors
 
 
 @inner_njit()
@@ -63,7 +63,7 @@ def put_line(sums, correction, start, factor, add, low, high, zero, out):
 
 
 @inner_njit()
-def put_one(total, start, factor, add, low, high, zero, out, at):
+def put_one(total, start, factor, add, low, high, zero, out, index):
     """One result."""
     value = (np.float32(np.int32(total)) + start) * factor + add
-    put(out, at, min(max(value, low), high), zero)
+    put(out, index, min(max(value, low), high), zero)

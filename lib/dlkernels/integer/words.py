@@ -144,30 +144,31 @@ def _dot(instruction):
 RESULTS = types.int32, types.float32, types.uint8
 
 
-def _check_tile(results, codes, words, whole, factors):
-    given = codes.dtype, words.dtype, whole.dtype, factors.dtype
-    if results.dtype not in RESULTS or given[0] not in (types.uint8, types.uint32):
+def _check_tile(results, codes, words, integers, factors):
+    dtypes = codes.dtype, words.dtype, integers.dtype, factors.dtype
+    if results.dtype not in RESULTS or dtypes[0] not in (types.uint8, types.uint32):
         raise TypingError("a tile expects codes of uint8 or words of uint32, and results of int32, float32 or uint8")
-    if given[1:] != (types.uint32, types.int32, types.float32):
+    if dtypes[1:] != (types.uint32, types.int32, types.float32):
         raise TypingError("a tile expects words of uint32 and numbers of int32 and float32")
 
 
 @functools.cache
 def rows_by_panel(rows, instruction):
-    """The intrinsic tile(results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low,
+    """The intrinsic tile(results, x, x_at, pitch, panel, panel_at, steps, integers, factors, channel, rests, row, low,
     high, zero) of a linear layer.
 
     results[r, c] = what becomes of the sum over `steps` of word s of row r of x, which begins at byte x_at + r pitch,
     times word c of line s of the panel, which begins at word panel_at. x: uint8; panel: uint32; both one-dimensional.
-    whole, factors: (corrections, zero points) and (start, factor, add) of all channels, this panel's from `channel` on;
-    rests: of all rows, this tile's from `row` on.
+    integers, factors: (corrections, zero points) and (start, factor, add) of all channels, this panel's from `channel`
+    on; rests: of all rows, this tile's from `row` on.
     """
 
     @intrinsic
     def tile(
-        typingctx, results, x, x_at, pitch, panel, panel_at, steps, whole, factors, channel, rests, row, low, high, zero
+        typingctx, results, x, x_at, pitch, panel, panel_at, steps, integers, factors, channel, rests, row, low, high,
+        zero,
     ):  # fmt: skip
-        _check_tile(results, x, panel, whole, factors)
+        _check_tile(results, x, panel, integers, factors)
 
         def emit(context, builder, signature, arguments):
             def data(k):
@@ -185,10 +186,10 @@ def rows_by_panel(rows, instruction):
                 return builder.gep(lines, [builder.mul(p, I64(WIDTH))])
 
             def numbers(r, v):
-                at = builder.add(arguments[9], I64(v * LANES))
-                correction, zeros = (load(builder, of_channels.at(k, at), WORDS) for k in (0, 1))
+                index = builder.add(arguments[9], I64(v * LANES))
+                correction, zeros = (load(builder, of_channels.at(k, index), WORDS) for k in (0, 1))
                 rest = splat(builder, builder.load(builder.gep(of_rows, [I64(r)])), LANES)
-                floats = (load(builder, of_channels.at(k, at), FLOATS) for k in (2, 3, 4))
+                floats = (load(builder, of_channels.at(k, index), FLOATS) for k in (2, 3, 4))
                 return builder.add(correction, builder.mul(zeros, rest)), *floats
 
             totals = _emit_tile(builder, rows, _dot(instruction), arguments[6], lane_words, row_word, True)
@@ -196,25 +197,27 @@ def rows_by_panel(rows, instruction):
             return context.get_dummy_value()
 
         i64, f32 = types.int64, types.float32
-        given = results, x, i64, i64, panel, i64, i64, whole, factors, i64, rests, i64, f32, f32, types.int32
-        return types.none(*given), emit
+        args = results, x, i64, i64, panel, i64, i64, integers, factors, i64, rests, i64, f32, f32, types.int32
+        return types.none(*args), emit
 
     return tile
 
 
 @functools.cache
 def channels_by_pixels(rows, instruction):
-    """The intrinsic tile(results, line, line_at, places, weights, weights_at, whole, factors, channel, low, high, zero)
-    of a convolution.
+    """The intrinsic tile(results, line, line_at, places, weights, weights_at, integers, factors, channel, low, high,
+    zero) of a convolution.
 
     results[r, c] = what becomes of the sum over steps s of word line_at + places[s] + c of the line times word
-    weights_at + s rows + r of the weights. line, weights: uint32, places: int64; all one-dimensional. whole, factors:
-    as above, those of the tile's channels from `channel` on.
+    weights_at + s rows + r of the weights. line, weights: uint32, places: int64; all one-dimensional. integers,
+    factors: as above, those of the tile's channels from `channel` on.
     """
 
     @intrinsic
-    def tile(typingctx, results, line, line_at, places, weights, weights_at, whole, factors, channel, low, high, zero):
-        _check_tile(results, line, weights, whole, factors)
+    def tile(
+        typingctx, results, line, line_at, places, weights, weights_at, integers, factors, channel, low, high, zero
+    ):
+        _check_tile(results, line, weights, integers, factors)
 
         def emit(context, builder, signature, arguments):
             def data(k):
@@ -232,23 +235,23 @@ def channels_by_pixels(rows, instruction):
                 return builder.gep(pixels, [builder.load(builder.gep(offsets.data, [p]))])
 
             def numbers(r, v):
-                at = builder.add(arguments[8], I64(r))
-                return [splat(builder, builder.load(of_channels.at(k, at)), LANES) for k in (0, 2, 3, 4)]
+                index = builder.add(arguments[8], I64(r))
+                return [splat(builder, builder.load(of_channels.at(k, index)), LANES) for k in (0, 2, 3, 4)]
 
             totals = _emit_tile(builder, rows, _dot(instruction), steps, lane_words, row_word, False)
             _emit_results(builder, totals, rows, data(0), signature.args[0].dtype, numbers, arguments[9:12])
             return context.get_dummy_value()
 
         i64, f32 = types.int64, types.float32
-        given = results, line, i64, places, weights, i64, whole, factors, i64, f32, f32, types.int32
-        return types.none(*given), emit
+        args = results, line, i64, places, weights, i64, integers, factors, i64, f32, f32, types.int32
+        return types.none(*args), emit
 
     return tile
 
 
 @intrinsic
-def copy_elements(typingctx, target, at, source, source_at, count):
-    """target[at : at + count] = source[source_at : ...] for lines of memory of one dtype that do not overlap."""
+def copy_elements(typingctx, target, target_start, source, source_start, count):
+    """target[target_start:] = `count` elements of source[source_start:], lines of one dtype that do not overlap."""
     if target.dtype != source.dtype:
         raise TypingError("copy_elements expects two arrays of one dtype")
 

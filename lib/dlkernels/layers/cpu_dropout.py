@@ -33,7 +33,7 @@ def on_lines(rung):
     the offset: (block of four words, which of them is the first)."""
 
     @functools.wraps(rung)
-    def whole(p, seed, offset, x):
+    def wrapper(p, seed, offset, x):
         out = new(x.shape, x.dtype)
         if threshold(p) == ALL:
             out[...] = 0
@@ -42,7 +42,7 @@ def on_lines(rung):
             rung(line, scale, np.uint32(threshold(p)), halves(seed), u64(offset // 4), offset % 4, out.reshape(-1))
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: NumPy --------------------------------------------------------------------------------------------------------
@@ -70,13 +70,13 @@ def dropout_numpy(x, scale, below, seed, block, skip, out):
 @cached_njit()
 def _compiled(x, scale, below, seed, block, skip, out):
     zero, none = u64(0), x.dtype.type(0)
-    at = -skip
-    while at < x.size:
+    start = -skip
+    while start < x.size:
         words = philox_of_one(block & LOW, block >> u64(32), zero, zero, seed[0], seed[1])
         for k in range(4):
-            if 0 <= at + k < x.size:
-                out[at + k] = x[at + k] * scale if words[k] >= below else none
-        at += 4
+            if 0 <= start + k < x.size:
+                out[start + k] = x[start + k] * scale if words[k] >= below else none
+        start += 4
         block += u64(1)
 
 
@@ -113,9 +113,9 @@ def _select(x, words, skip, scale, below, out):
 def _part(arguments, task, who):
     x, scale, below, seed, block, skip, out = arguments
     words = np.empty(CHUNK + 4, np.uint32)
-    first, last = task * EACH * CHUNK, min((task + 1) * EACH * CHUNK, x.size)
-    for begin in range(first, last, CHUNK):
-        end = min(begin + CHUNK, last)
+    start, stop = task * EACH * CHUNK, min((task + 1) * EACH * CHUNK, x.size)
+    for begin in range(start, stop, CHUNK):
+        end = min(begin + CHUNK, stop)
         fill_words(words, (skip + end - begin + 3) // 4, seed, block + u64(begin // 4))
         _select(x[begin:end], words, skip, scale, below, out[begin:end])
 

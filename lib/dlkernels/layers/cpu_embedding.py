@@ -38,13 +38,13 @@ def on_rows(rung):
     """Let `rung(indices, weight, out)` take indices of any shape."""
 
     @functools.wraps(rung)
-    def whole(input, weight):
+    def wrapper(input, weight):
         out = new((*input.shape, weight.shape[1]), weight.dtype)
         if out.size:
             rung(as_line(input), plain(weight), out.reshape(-1, weight.shape[1]))
         return out
 
-    return whole
+    return wrapper
 
 
 def tasks_for(size):
@@ -73,16 +73,16 @@ def embedding_rows(indices, weight, out):
 
 
 @inner_njit()
-def _copy_row(source, at, target, to, width):
+def _copy_row(source, source_start, target, target_start, width):
     """A row of `width` numbers. In a plain loop numba asks of each index whether it is negative: no vectors."""
     lane, j = lanes(target), 0
     while j + 2 * lane <= width:
-        one, other = load(source, at + j), load(source, at + j + lane)
-        store(target, to + j, one)
-        store(target, to + j + lane, other)
+        a, b = load(source, source_start + j), load(source, source_start + j + lane)
+        store(target, target_start + j, a)
+        store(target, target_start + j + lane, b)
         j += 2 * lane
     while j < width:
-        target[to + j] = source[at + j]
+        target[target_start + j] = source[source_start + j]
         j += 1
 
 
@@ -114,13 +114,13 @@ def on_gradients(rung, zeros=False):
     """Let `rung(indices, padding, grad, out)` take indices of any shape, and a new array. padding: -1 for none."""
 
     @functools.wraps(rung)
-    def whole(padding, input, grad, weight):
+    def wrapper(padding, input, grad, weight):
         out = (aligned_zeros if zeros else new)(weight.shape, weight.dtype)
         if out.size:
             rung(as_line(input), padding, plain(grad).reshape(input.size, weight.shape[1]), out)
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation(
@@ -211,32 +211,32 @@ def _first_row(starts, wanted):
 
 
 @inner_njit()
-def _sum_rows(line, order, begin, end, width, out, to):
-    """out[to : to + width] = the sum of the rows order[begin:end] of `line`, in that order."""
+def _sum_rows(line, order, begin, end, width, out, out_start):
+    """out[out_start : out_start + width] = the sum of the rows order[begin:end] of `line`, in that order."""
     lane, j = lanes(out), 0
     zero = out.dtype.type(0)
     while j + 4 * lane <= width:
         a, b, c, d = broadcast(zero), broadcast(zero), broadcast(zero), broadcast(zero)
         for p in range(begin, end):
-            at = order[p] * width + j
-            a, b = a + load(line, at), b + load(line, at + lane)
-            c, d = c + load(line, at + 2 * lane), d + load(line, at + 3 * lane)
-        store(out, to + j, a)
-        store(out, to + j + lane, b)
-        store(out, to + j + 2 * lane, c)
-        store(out, to + j + 3 * lane, d)
+            index = order[p] * width + j
+            a, b = a + load(line, index), b + load(line, index + lane)
+            c, d = c + load(line, index + 2 * lane), d + load(line, index + 3 * lane)
+        store(out, out_start + j, a)
+        store(out, out_start + j + lane, b)
+        store(out, out_start + j + 2 * lane, c)
+        store(out, out_start + j + 3 * lane, d)
         j += 4 * lane
     while j + lane <= width:
         a = broadcast(zero)
         for p in range(begin, end):
             a = a + load(line, order[p] * width + j)
-        store(out, to + j, a)
+        store(out, out_start + j, a)
         j += lane
     while j < width:
         total = zero
         for p in range(begin, end):
             total += line[order[p] * width + j]
-        out[to + j] = total
+        out[out_start + j] = total
         j += 1
 
 
@@ -245,8 +245,8 @@ def _sorted_part(arguments, task, who):
     starts, order, padding, grad, out, tasks = arguments
     rows, width = out.shape
     line, result, work = memory(grad), memory(out), rows + order.size
-    first, last = _first_row(starts, task * work // tasks), _first_row(starts, (task + 1) * work // tasks)
-    for row in range(first, last):
+    start, stop = _first_row(starts, task * work // tasks), _first_row(starts, (task + 1) * work // tasks)
+    for row in range(start, stop):
         begin = starts[row]
         _sum_rows(line, order, begin, begin if row == padding else starts[row + 1], width, result, row * width)
 
