@@ -27,19 +27,19 @@ from . import examples, reference
 
 def _check(input, eps, **channels):
     """eps as a number. channels: arrays of a number for each channel, or None."""
-    given = {"input": input} | {name: one for name, one in channels.items() if one is not None}
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"input": input} | {name: array for name, array in channels.items() if array is not None}
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     shape = tuple(input.shape)
     if len(shape) < 2:
         raise ValueError(f"input has shape {shape}; expected (batch, channels, ...).")
-    for name, one in given.items():
-        if one is not input and tuple(one.shape) != shape[1:2]:
+    for name, array in arrays.items():
+        if array is not input and tuple(array.shape) != shape[1:2]:
             raise ValueError(
-                f"{name} has shape {tuple(one.shape)}; expected {shape[1:2]}, as input, of shape {shape}, has so many "
-                "channels."
+                f"{name} has shape {tuple(array.shape)}; expected {shape[1:2]}, as input, of shape {shape}, has so "
+                "many channels."
             )
     eps = float(number("eps", eps, "float64"))
     if not eps >= 0:
@@ -65,8 +65,8 @@ def _check_norm(input, running_mean, running_var, weight, bias, training, eps):
     if training:
         _check_count(input)
         return None, None, eps
-    for name, one in (("running_mean", running_mean), ("running_var", running_var)):
-        if one is None:
+    for name, array in (("running_mean", running_mean), ("running_var", running_var)):
+        if array is None:
             raise TypeError(f"{name} is None; expected an array of a number for each channel, as training is False.")
     return running_mean, running_var, eps
 
@@ -108,8 +108,8 @@ def _prepare_backward(
     backward_of="batch_norm_with_statistics",
 )
 def _prepare_backward_from_statistics(grad, input, mean, var, weight=None, bias=None, eps=1e-5):
-    for name, one in (("mean", mean), ("var", var)):
-        float_array(name, one)
+    for name, array in (("mean", mean), ("var", var)):
+        float_array(name, array)
     eps = _check(input, eps, mean=mean, var=var, weight=weight, bias=bias)
     _check_count(input)
     check_gradient(grad, input.shape, input=input)

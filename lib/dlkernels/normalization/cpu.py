@@ -46,13 +46,13 @@ def block_moments(x, c, first, last, channels, size):
     """(mean, sum of squared deviations from it) of channel c of images first ... last - 1, in float64."""
     total, squares = 0.0, 0.0
     for image in range(first, last):
-        at = (image * channels + c) * size
-        for i in range(at, at + size):
+        start = (image * channels + c) * size
+        for i in range(start, start + size):
             total += np.float64(x[i])
     mean = total / ((last - first) * size)
     for image in range(first, last):
-        at = (image * channels + c) * size
-        for i in range(at, at + size):
+        start = (image * channels + c) * size
+        for i in range(start, start + size):
             off = np.float64(x[i]) - mean
             squares += off * off
     return mean, squares
@@ -62,8 +62,8 @@ def block_moments(x, c, first, last, channels, size):
 def block_apply(x, out, c, first, last, channels, size, mean, factor, term):
     """out = (x - mean) * factor + term."""
     for image in range(first, last):
-        at = (image * channels + c) * size
-        for i in range(at, at + size):
+        start = (image * channels + c) * size
+        for i in range(start, start + size):
             out[i] = (x[i] - mean) * factor + term
 
 
@@ -72,8 +72,8 @@ def block_products(grad, x, c, first, last, channels, size, mean):
     """(sum of grad, sum of grad * (x - mean)) of a block, in float64."""
     total, along = 0.0, 0.0
     for image in range(first, last):
-        at = (image * channels + c) * size
-        for i in range(at, at + size):
+        start = (image * channels + c) * size
+        for i in range(start, start + size):
             g = np.float64(grad[i])
             total += g
             along += g * (np.float64(x[i]) - mean)
@@ -84,8 +84,8 @@ def block_products(grad, x, c, first, last, channels, size, mean):
 def block_gradient(grad, x, out, c, first, last, channels, size, mean, factor, slope, term):
     """out = grad * factor + (x - mean) * slope + term."""
     for image in range(first, last):
-        at = (image * channels + c) * size
-        for i in range(at, at + size):
+        start = (image * channels + c) * size
+        for i in range(start, start + size):
             out[i] = grad[i] * factor + ((x[i] - mean) * slope + term)
 
 
@@ -149,8 +149,10 @@ def _backward_channel(c, grad, x, weight, eps, out, mean, var, sums, parts, foun
         mean[c], var[c] = _channel_moments(x, c, parts, images, channels, size, group)
     total, along = 0.0, 0.0
     for b in range(parts.shape[1]):
-        one, other = block_products(grad, x, c, b * group, min((b + 1) * group, images), channels, size, mean[c])
-        total, along = total + one, along + other
+        block_total, block_along = block_products(
+            grad, x, c, b * group, min((b + 1) * group, images), channels, size, mean[c]
+        )
+        total, along = total + block_total, along + block_along
     sums[0, c], sums[1, c] = along / math.sqrt(var[c] + eps), total
     count = images * size
     near, factor, slope, term = slopes(c, total, along, mean[c], var[c], weight, eps, count, moving, out)
@@ -264,12 +266,12 @@ def _forward_part(arguments, task, who):
         _forward_channel(task, x, weight, bias, eps, out, mean, var, parts, found, shape)
         return
     c, b = task // parts.shape[1], task % parts.shape[1]
-    first, last = b * group, min((b + 1) * group, images)
+    start, stop = b * group, min((b + 1) * group, images)
     if phase == 1:
-        parts[c, b] = block_moments(x, c, first, last, channels, size)
+        parts[c, b] = block_moments(x, c, start, stop, channels, size)
     else:
         near, factor, term = coefficients(c, mean[c], var[c], weight, bias, eps, out)
-        block_apply(x, out, c, first, last, channels, size, near, factor, term)
+        block_apply(x, out, c, start, stop, channels, size, near, factor, term)
 
 
 @cached_njit(error_model="numpy")
@@ -296,15 +298,15 @@ def _backward_part(arguments, task, who):
         _backward_channel(task, grad, x, weight, eps, out, mean, var, sums, parts, found, moving, shape)
         return
     c, b = task // parts.shape[1], task % parts.shape[1]
-    first, last = b * group, min((b + 1) * group, images)
+    start, stop = b * group, min((b + 1) * group, images)
     if phase == 1:
-        parts[c, b] = block_moments(x, c, first, last, channels, size)
+        parts[c, b] = block_moments(x, c, start, stop, channels, size)
     elif phase == 2:
-        parts[c, b] = block_products(grad, x, c, first, last, channels, size, mean[c])
+        parts[c, b] = block_products(grad, x, c, start, stop, channels, size, mean[c])
     else:
         along, count = sums[0, c] * math.sqrt(var[c] + eps), images * size
         near, factor, slope, term = slopes(c, sums[1, c], along, mean[c], var[c], weight, eps, count, moving, out)
-        block_gradient(grad, x, out, c, first, last, channels, size, near, factor, slope, term)
+        block_gradient(grad, x, out, c, start, stop, channels, size, near, factor, slope, term)
 
 
 @cached_njit(error_model="numpy")
@@ -353,15 +355,15 @@ def _column_moments(x, first, last, rows, channels, mean, var):
 def _forward_columns_part(arguments, task, who):
     x, weight, bias, eps, out, mean, var, table, found, shape = arguments
     rows, channels, _, _ = shape
-    first, last = task * COLUMNS, min((task + 1) * COLUMNS, channels)
+    start, stop = task * COLUMNS, min((task + 1) * COLUMNS, channels)
     if found:
-        _column_moments(x, first, last, rows, channels, mean, var)
-    for c in range(first, last):
+        _column_moments(x, start, stop, rows, channels, mean, var)
+    for c in range(start, stop):
         table[0, c], table[1, c], table[2, c] = coefficients(c, mean[c], var[c], weight, bias, eps, out)
     for r in range(rows):
-        for c in range(first, last):
-            at = r * channels + c
-            out[at] = (x[at] - table[0, c]) * table[1, c] + table[2, c]
+        for c in range(start, stop):
+            index = r * channels + c
+            out[index] = (x[index] - table[0, c]) * table[1, c] + table[2, c]
 
 
 @cached_njit(error_model="numpy")
@@ -377,23 +379,23 @@ def _forward_columns(x, weight, bias, eps, out, mean, var, parts, found, shape, 
 def _backward_columns_part(arguments, task, who):
     grad, x, weight, eps, out, mean, var, sums, table, found, moving, shape = arguments
     rows, channels, _, _ = shape
-    first, last = task * COLUMNS, min((task + 1) * COLUMNS, channels)
+    start, stop = task * COLUMNS, min((task + 1) * COLUMNS, channels)
     if found:
-        _column_moments(x, first, last, rows, channels, mean, var)
+        _column_moments(x, start, stop, rows, channels, mean, var)
     for r in range(rows):
-        for c in range(first, last):
+        for c in range(start, stop):
             g = np.float64(grad[r * channels + c])
             sums[0, c] += g * (np.float64(x[r * channels + c]) - mean[c])
             sums[1, c] += g
-    for c in range(first, last):
+    for c in range(start, stop):
         table[0, c], table[1, c], table[2, c], table[3, c] = slopes(
             c, sums[1, c], sums[0, c], mean[c], var[c], weight, eps, rows, moving, out
         )
         sums[0, c] /= math.sqrt(var[c] + eps)
     for r in range(rows):
-        for c in range(first, last):
-            at = r * channels + c
-            out[at] = grad[at] * table[1, c] + ((x[at] - table[0, c]) * table[2, c] + table[3, c])
+        for c in range(start, stop):
+            index = r * channels + c
+            out[index] = grad[index] * table[1, c] + ((x[index] - table[0, c]) * table[2, c] + table[3, c])
 
 
 @cached_njit(error_model="numpy")

@@ -19,8 +19,8 @@ def running_statistics(running_mean, running_var, mean, var, count, momentum=0.1
     share = float(number("momentum", momentum, "float64"))
     if not 0 <= share <= 1:
         raise ValueError(f"momentum is {momentum}; expected a number from 0 to 1.")
-    for name, one in (("running_mean", running_mean), ("running_var", running_var), ("mean", mean), ("var", var)):
-        float_array(name, one)
+    for name, array in (("running_mean", running_mean), ("running_var", running_var), ("mean", mean), ("var", var)):
+        float_array(name, array)
     moved = (call("axpy", -share, running, running, None) for running in (running_mean, running_var))
     parts = (share, mean), (share * count / (count - 1), var)
-    return tuple(call("axpy", part, one, rest, None) for (part, one), rest in zip(parts, moved, strict=True))
+    return tuple(call("axpy", part, array, rest, None) for (part, array), rest in zip(parts, moved, strict=True))

@@ -102,7 +102,7 @@ def _prepare(params, grads, exp_avgs, exp_avg_sqs, step, lr, betas, eps, weight_
         raise ValueError(f"step is {step!r}; expected a whole number, 1 for the first step.")
     if not isinstance(betas, tuple | list) or len(betas) != 2:
         raise TypeError(f"betas is {betas!r}; expected two numbers.")
-    first, second = (_real(f"betas[{k}]", beta, below=1.0) for k, beta in enumerate(betas))
+    beta1, beta2 = (_real(f"betas[{k}]", beta, below=1.0) for k, beta in enumerate(betas))
     lr, eps, decay = _real("lr", lr), _real("eps", eps), _real("weight_decay", weight_decay)
     for name, state in (("grads", grads), ("exp_avgs", exp_avgs), ("exp_avg_sqs", exp_avg_sqs)):
         if state is None:
@@ -110,8 +110,8 @@ def _prepare(params, grads, exp_avgs, exp_avg_sqs, step, lr, betas, eps, weight_
     groups = {"params": params, "grads": grads, "exp_avgs": exp_avgs, "exp_avg_sqs": exp_avg_sqs}
     gathered, results = gather(groups, out, ("params", "exp_avgs", "exp_avg_sqs"))
     kept, decay = (1 - lr * decay, 0.0) if decoupled else (1.0, decay)
-    root, rate = math.sqrt(1 - second**step), lr / (1 - first**step)
-    constants = tuple(map(results.dtype.type, (kept, decay, 1 - first, second, 1 - second, root, eps, rate)))
+    root, rate = math.sqrt(1 - beta2**step), lr / (1 - beta1**step)
+    constants = tuple(map(results.dtype.type, (kept, decay, 1 - beta1, beta2, 1 - beta2, root, eps, rate)))
     return constants, *map(_group, gathered), results
 
 

@@ -52,10 +52,10 @@ def clip_grad_norm_passes(most, grads, results):
 
 
 @inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
-def _squares(line, first, last):
+def _squares(line, start, stop):
     """The sum of squares, in float64: in vectors, since it may be added up in any order, the same one each time."""
     total = 0.0
-    for i in range(first, last):
+    for i in range(start, stop):
         total += np.float64(line[i]) * np.float64(line[i])
     return total
 
@@ -73,8 +73,8 @@ def clip_grad_norm_compiled(most, grads, results):
 @inner_njit()
 def _squares_part(arguments, task, who):
     rows, like, sums = arguments
-    row, first, last = block_of(rows, task)
-    sums[task] = _squares(memory_at(rows[row, 2], like), first, last)
+    row, start, stop = block_of(rows, task)
+    sums[task] = _squares(memory_at(rows[row, 2], like), start, stop)
 
 
 @inner_njit()
@@ -118,7 +118,7 @@ def clip_grad_norm_team(most, grads, results):
     factor = results.dtype.type(_factor(norm, most))
     if tasks and not (factor == 1 and (rows[:, 2] == rows[:, 3]).all()):
         _scale_shared(rows, tasks, like, factor, threads, size // 16, members)
-    for place, line in back:
-        place[...] = line
+    for target, line in back:
+        target[...] = line
     del alive
     return results

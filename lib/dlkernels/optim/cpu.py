@@ -50,15 +50,15 @@ def lines(groups, results):
 
     A result that is not contiguous is written as a line first.
     """
-    written = [as_tuple(one) for one in results]
+    written = [as_tuple(result) for result in results]
     for k in range(len(groups[0])):
-        given = [None if group is None else flat(group[k]) for group in groups]
-        places = [None if one is None else one[k] for one in written]
-        room = [None if x is None else x.reshape(-1) if _plain(x) else np.empty(x.size, x.dtype) for x in places]
-        yield given, room
-        for place, line in zip(places, room, strict=True):
-            if place is not None and not _plain(place):
-                place[...] = line.reshape(place.shape)
+        arrays = [None if group is None else flat(group[k]) for group in groups]
+        targets = [None if result is None else result[k] for result in written]
+        room = [None if x is None else x.reshape(-1) if _plain(x) else np.empty(x.size, x.dtype) for x in targets]
+        yield arrays, room
+        for target, line in zip(targets, room, strict=True):
+            if target is not None and not _plain(target):
+                target[...] = line.reshape(target.shape)
 
 
 def _plain(x):
@@ -73,9 +73,9 @@ def each(rung):
         *settings, results = arguments
         groups = [x for x in settings if x is None or isinstance(x, Several)]
         settings = settings[: len(settings) - len(groups)]
-        for given, room in lines(groups, results):
+        for arrays, room in lines(groups, results):
             if room[0].size:
-                rung(*settings, *given, *room)
+                rung(*settings, *arrays, *room)
         return results
 
     return on_all
@@ -173,7 +173,7 @@ def table(groups, results):
     """(a row of numbers for each array: its elements, its first task, where each group and each result lies; how many
     tasks; what must be kept alive and copied back afterwards)."""
     rows, tasks, back, alive = [], 0, [], []
-    written = [as_tuple(one) for one in results]
+    written = [as_tuple(result) for result in results]
     for k, p in enumerate(groups[0]):
         if not p.size:
             continue
@@ -182,13 +182,13 @@ def table(groups, results):
             if group is not None:
                 alive.append(group[k] if _plain(group[k]) else flat(group[k]))
             row.append(0 if group is None else address(alive[-1]))
-        for one in written:
-            if one is not None:
-                line = one[k] if _plain(one[k]) else np.empty(one[k].shape, one[k].dtype)
+        for result in written:
+            if result is not None:
+                line = result[k] if _plain(result[k]) else np.empty(result[k].shape, result[k].dtype)
                 alive.append(line)
-                if line is not one[k]:
-                    back.append((one[k], line))
-            row.append(0 if one is None else address(line))
+                if line is not result[k]:
+                    back.append((result[k], line))
+            row.append(0 if result is None else address(line))
         rows.append(row)
         tasks += -(-p.size // BLOCK)
     return np.array(rows, np.int64), tasks, back, alive
@@ -204,8 +204,8 @@ def block_of(rows, task):
             low = middle
         else:
             high = middle
-    first = (task - rows[low, 1]) * BLOCK
-    return low, first, min(first + BLOCK, rows[low, 0])
+    start = (task - rows[low, 1]) * BLOCK
+    return low, start, min(start + BLOCK, rows[low, 0])
 
 
 def run_all(kernel, settings, groups, results):
@@ -215,8 +215,8 @@ def run_all(kernel, settings, groups, results):
         size = int(rows[:, 0].sum())
         threads = 1 if size < ALONE else team.size()
         kernel(settings, rows, tasks, np.empty(0, results.dtype), threads, size // 2, team.members())
-    for place, line in back:
-        place[...] = line
+    for target, line in back:
+        target[...] = line
     del alive
     return results
 
@@ -230,10 +230,10 @@ def _adam_part(arguments, task, who):
     out, out_m, out_v = memory_at(rows[row, 6], like), memory_at(rows[row, 7], like), memory_at(rows[row, 8], like)
     width = lanes(like)
     while i + width <= last:
-        moved, first, second = adam_step(load(p, i), load(g, i), load(m, i), load(v, i), *constants)
-        store(out, i, moved)
-        store(out_m, i, first)
-        store(out_v, i, second)
+        new_p, new_m, new_v = adam_step(load(p, i), load(g, i), load(m, i), load(v, i), *constants)
+        store(out, i, new_p)
+        store(out_m, i, new_m)
+        store(out_v, i, new_v)
         i += width
     while i < last:
         _adam_one(i, constants, p, g, m, v, out, out_m, out_v)

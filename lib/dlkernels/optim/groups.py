@@ -126,8 +126,8 @@ def _refuse_overlaps(lists, results, replaced):
         written += [(f"out's {name}", x) for x in (arrays if isinstance(arrays, tuple) else (arrays,)) if x is not None]
     for name, arrays in lists.items():
         for k, x in enumerate(arrays or ()):
-            mine = results[name][k] if name in replaced else None
-            if mine is None or not (mine is x or _same_view(mine, x)):
+            result = results[name][k] if name in replaced else None
+            if result is None or not (result is x or _same_view(result, x)):
                 read.append((name, x))
     low, high = np.array([_bounds(x) for _, x in written + read], np.int64).T
     order = np.argsort(low, kind="stable")

@@ -214,8 +214,8 @@ def _prepare_fake_quantize_backward(
 def _check_layer(input, weight, bias, width):
     """The shape of the layer's result. width: of a row of weight, for so many inputs."""
     float_array("input", input, (FLOAT32,))
-    given = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
-    one_place(**given)
+    arrays = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
+    one_place(**arrays)
     if input.ndim < 1 or weight.ndim != 2 or weight.shape[1] != width(input.shape[-1]):
         raise ValueError(
             f"weight has shape {tuple(weight.shape)} and input has shape {tuple(input.shape)}; expected input of shape "
@@ -275,11 +275,11 @@ def _prepare_linear_codebook(input, weight, codebook, bias=None, scale=None, gro
 
 def _check_hashed(input, weight, out_features, bias, seed):
     """The shape of the layer's result."""
-    given = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"input": input, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     _whole("out_features", out_features, 0, 2**31 - 1)
     _whole("seed", seed, 0, 2**32 - 1)
     if input.ndim < 1:
@@ -316,11 +316,11 @@ def _low_rank_backward(grad, input, u, v, bias=None):
 
 @operation("linear_low_rank", reference.linear_low_rank, examples.LINEAR_LOW_RANK, backward=_low_rank_backward)
 def _prepare_linear_low_rank(input, u, v, bias=None):
-    given = {"input": input, "u": u, "v": v} | ({} if bias is None else {"bias": bias})
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"input": input, "u": u, "v": v} | ({} if bias is None else {"bias": bias})
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     if u.ndim != 2 or v.ndim != 2 or input.ndim < 1 or u.shape[1] != v.shape[0] or v.shape[1] != input.shape[-1]:
         raise ValueError(
             f"u has shape {tuple(u.shape)}, v has shape {tuple(v.shape)} and input has shape {tuple(input.shape)}; "

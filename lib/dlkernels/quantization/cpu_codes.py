@@ -53,26 +53,26 @@ def on_numbers(rung):
     """Let `rung(form, runs, x (rows, numbers), scales, zeros, out (rows, bytes))` quantize what has any shape."""
 
     @functools.wraps(rung)
-    def whole(dtype, runs, input, scale, zero, out):
+    def wrapper(dtype, runs, input, scale, zero, out):
         if input.size:
             lines = plain(scale).reshape(-1), plain(zero).reshape(-1)
             rung(FORMATS[dtype], runs, matrix(input, runs), *lines, matrix(out, runs).view(np.uint8))
         return out
 
-    return whole
+    return wrapper
 
 
 def on_codes(rung):
     """Let `rung(form, runs, bytes (rows, bytes), scales, zeros, out (rows, numbers))` dequantize what has any shape."""
 
     @functools.wraps(rung)
-    def whole(dtype, runs, codes, scale, zero, out):
+    def wrapper(dtype, runs, codes, scale, zero, out):
         if out.size:
             lines = plain(scale).reshape(-1), plain(zero).reshape(-1)
             rung(FORMATS[dtype], runs, matrix(codes, runs).view(np.uint8), *lines, matrix(out, runs))
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: NumPy --------------------------------------------------------------------------------------------------------
@@ -98,8 +98,8 @@ def quantize_numpy(form, runs, x, scales, zeros, out):
         codes = np.clip(q, f32(form.lowest) - zero, f32(form.highest) - zero)
         codes = np.where(missing, i32(form.highest), np.rint(np.where(missing, 0, codes)).astype(i32) + zero).astype(u8)
     else:
-        at = np.abs(q) if form.fraction else q
-        codes = np.searchsorted(form.bounds, at, side="right").astype(u8)
+        size = np.abs(q) if form.fraction else q
+        codes = np.searchsorted(form.bounds, size, side="right").astype(u8)
         codes[missing] = form.nan
         if form.fraction:
             codes |= np.signbit(x).view(u8) << u8(7)
@@ -208,12 +208,12 @@ def owned_by_none(x):
 @inner_njit()
 def scaled(x, scales, q):
     """q = x / scale. scales: one, or one for each number."""
-    j, width, each = 0, lanes(x), scales.size > 1
+    j, width, per_number = 0, lanes(x), scales.size > 1
     while j + width <= x.size:
-        store(q, j, load(x, j) / (load(scales, j) if each else broadcast(scales[0])))
+        store(q, j, load(x, j) / (load(scales, j) if per_number else broadcast(scales[0])))
         j += width
     while j < x.size:
-        q[j] = x[j] / scales[j if each else 0]
+        q[j] = x[j] / scales[j if per_number else 0]
         j += 1
 
 
@@ -225,17 +225,17 @@ def bits_of(x):
 @inner_njit()
 def encode_integers(x, scales, zeros, lowest, highest, codes):
     """To add RINT rounds to a whole number, ties to even; its last bits are then the number's."""
-    j, width, each = 0, lanes(x), scales.size > 1
+    j, width, per_number = 0, lanes(x), scales.size > 1
     scale, zero = broadcast(scales[0]), broadcast(zeros[0])
     while j + width <= x.size:
-        if each:
+        if per_number:
             scale, zero = load(scales, j), load(zeros, j) if zeros.size > 1 else zero
         code = larger(smaller(load(x, j) / scale, highest - zero), lowest - zero)
         store_low_bytes(codes, j, (code + RINT) + zero)
         j += width
     while j < x.size:
         origin = zeros[j if zeros.size > 1 else 0]
-        code = x[j] / scales[j if each else 0]
+        code = x[j] / scales[j if per_number else 0]
         code = code if code < highest - origin else highest - origin
         code = code if code > lowest - origin else lowest - origin
         codes[j] = u8(bits_of((code + RINT) + origin) & u32(255))
@@ -302,16 +302,16 @@ def _run_at(runs, row, column, last, scales):
 
 
 @inner_njit()
-def _encode_piece(form, runs, x, row, first, last, scales, zeros, q, codes):
-    """The codes of numbers `first` to `last` of a row; x: these numbers."""
+def _encode_piece(form, runs, x, row, start, stop, scales, zeros, q, codes):
+    """The codes of numbers `start` to `stop` of a row; x: these numbers."""
     kind, lowest, highest, shift, rebias, least, magic, most, nan, bounds, _ = form
-    begin = first
-    while begin < last:
-        of, of_end, end = _run_at(runs, row, begin, last, scales)
-        source, target, steps = x[begin - first : end - first], q[begin - first : end - first], scales[of:of_end]
+    begin = start
+    while begin < stop:
+        of, of_end, end = _run_at(runs, row, begin, stop, scales)
+        source, target, steps = x[begin - start : end - start], q[begin - start : end - start], scales[of:of_end]
         if kind == INTEGERS:
             origins = zeros[of:of_end] if zeros.size > 1 else zeros
-            encode_integers(source, steps, origins, lowest, highest, codes[begin - first : end - first])
+            encode_integers(source, steps, origins, lowest, highest, codes[begin - start : end - start])
         else:
             scaled(source, steps, target)
         begin = end
@@ -323,21 +323,21 @@ def _encode_piece(form, runs, x, row, first, last, scales, zeros, q, codes):
 
 @inner_njit()
 def _quantize_task(arguments, task, who):
-    form, runs, x, scales, zeros, out, pieces, each = arguments
+    form, runs, x, scales, zeros, out, pieces, task_pieces = arguments
     packed, quotients, scratch = form[-1], np.empty(PIECE, f32), np.empty(PIECE, u8)
     numbers, bytes, length, width = memory(x), memory(out), x.shape[1], out.shape[1]
     steps, origins = owned_by_none(scales), owned_by_none(zeros)
-    for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
-        row, first = piece // pieces, piece % pieces * PIECE
-        last = min(first + PIECE, length)
-        q, source = memory(quotients)[: last - first], numbers[row * length + first : row * length + last]
+    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
+        row, start = piece // pieces, piece % pieces * PIECE
+        stop = min(start + PIECE, length)
+        q, source = memory(quotients)[: stop - start], numbers[row * length + start : row * length + stop]
         if packed:
-            codes = memory(scratch)[: last - first]
-            _encode_piece(form, runs, source, row, first, last, steps, origins, q, codes)
-            pack_pairs(codes, bytes[row * width + first // 2 : row * width + (last + 1) // 2])
+            codes = memory(scratch)[: stop - start]
+            _encode_piece(form, runs, source, row, start, stop, steps, origins, q, codes)
+            pack_pairs(codes, bytes[row * width + start // 2 : row * width + (stop + 1) // 2])
         else:
-            codes = bytes[row * width + first : row * width + last]
-            _encode_piece(form, runs, source, row, first, last, steps, origins, q, codes)
+            codes = bytes[row * width + start : row * width + stop]
+            _encode_piece(form, runs, source, row, start, stop, steps, origins, q, codes)
 
 
 @cached_njit()
@@ -360,8 +360,8 @@ def _constants(form):
 def cut(rows, length):
     """(pieces of a row, pieces of a task, tasks, threads)."""
     pieces = -(-length // PIECE)
-    each = max(1, EACH // min(length, PIECE))
-    return pieces, each, -(-pieces * rows // each), 1 if rows * length < ALONE else team.size()
+    task_pieces = max(1, EACH // min(length, PIECE))
+    return pieces, task_pieces, -(-pieces * rows // task_pieces), 1 if rows * length < ALONE else team.size()
 
 
 ROUNDED = "a float8 is rounded in the bits of float32; a vector of numbers at a time; all cores"
@@ -370,8 +370,8 @@ ROUNDED = "a float8 is rounded in the bits of float32; a vector of numbers at a 
 @implementation("quantize", device="cpu", adds=ROUNDED, dtypes=BOTH, public=True)
 @on_numbers
 def quantize_vectors(form, runs, x, scales, zeros, out):
-    pieces, each, tasks, threads = cut(*x.shape)
-    arguments = _constants(form), runs, x, scales, zeros.astype(f32), out, pieces, each
+    pieces, task_pieces, tasks, threads = cut(*x.shape)
+    arguments = _constants(form), runs, x, scales, zeros.astype(f32), out, pieces, task_pieces
     _quantize_by_team(arguments, tasks, threads, x.size // 2, team.members())
 
 
@@ -388,46 +388,46 @@ def decode(codes, levels, sign, out):
 @inner_njit()
 def unscaled(out, scales, zeros):
     """out = (out - zero) * scale, in its place. One of each, or one for each number."""
-    j, width, each = 0, lanes(out), scales.size > 1
+    j, width, per_number = 0, lanes(out), scales.size > 1
     scale, zero = broadcast(scales[0]), broadcast(zeros[0])
     while j + width <= out.size:
-        if each:
+        if per_number:
             scale, zero = load(scales, j), load(zeros, j) if zeros.size > 1 else zero
         store(out, j, (load(out, j) - zero) * scale)
         j += width
     while j < out.size:
-        out[j] = (out[j] - zeros[j if zeros.size > 1 else 0]) * scales[j if each else 0]
+        out[j] = (out[j] - zeros[j if zeros.size > 1 else 0]) * scales[j if per_number else 0]
         j += 1
 
 
 @inner_njit()
-def _decode_piece(levels, sign, runs, codes, row, first, last, scales, zeros, out):
+def _decode_piece(levels, sign, runs, codes, row, start, stop, scales, zeros, out):
     decode(codes, levels, sign, out)
-    begin = first
-    while begin < last:
-        of, of_end, end = _run_at(runs, row, begin, last, scales)
+    begin = start
+    while begin < stop:
+        of, of_end, end = _run_at(runs, row, begin, stop, scales)
         origins = zeros[of:of_end] if zeros.size > 1 else zeros
-        unscaled(out[begin - first : end - first], scales[of:of_end], origins)
+        unscaled(out[begin - start : end - start], scales[of:of_end], origins)
         begin = end
 
 
 @inner_njit()
 def _dequantize_task(arguments, task, who):
-    levels, sign, packed, runs, codes, scales, zeros, out, pieces, each = arguments
+    levels, sign, packed, runs, codes, scales, zeros, out, pieces, task_pieces = arguments
     scratch = np.empty(PIECE, u8)
     bytes, numbers, width, length = memory(codes), memory(out), codes.shape[1], out.shape[1]
     steps, origins = owned_by_none(scales), owned_by_none(zeros)
-    for piece in range(task * each, min((task + 1) * each, pieces * out.shape[0])):
-        row, first = piece // pieces, piece % pieces * PIECE
-        last = min(first + PIECE, length)
-        target = numbers[row * length + first : row * length + last]
+    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * out.shape[0])):
+        row, start = piece // pieces, piece % pieces * PIECE
+        stop = min(start + PIECE, length)
+        target = numbers[row * length + start : row * length + stop]
         if packed:
-            here = memory(scratch)[: last - first]
-            unpack_pairs(bytes[row * width + first // 2 : row * width + (last + 1) // 2], here)
-            _decode_piece(levels, sign, runs, here, row, first, last, steps, origins, target)
+            part = memory(scratch)[: stop - start]
+            unpack_pairs(bytes[row * width + start // 2 : row * width + (stop + 1) // 2], part)
+            _decode_piece(levels, sign, runs, part, row, start, stop, steps, origins, target)
         else:
-            here = bytes[row * width + first : row * width + last]
-            _decode_piece(levels, sign, runs, here, row, first, last, steps, origins, target)
+            part = bytes[row * width + start : row * width + stop]
+            _decode_piece(levels, sign, runs, part, row, start, stop, steps, origins, target)
 
 
 @cached_njit()
@@ -444,7 +444,7 @@ def _dequantize_by_team(arguments, tasks, threads, least, team):
 )
 @on_codes
 def dequantize_vectors(form, runs, codes, scales, zeros, out):
-    pieces, each, tasks, threads = cut(*out.shape)
+    pieces, task_pieces, tasks, threads = cut(*out.shape)
     arguments = (
         form.levels,
         i32(_sign_bit(form)),
@@ -455,6 +455,6 @@ def dequantize_vectors(form, runs, codes, scales, zeros, out):
         zeros.astype(f32),
         out,
         pieces,
-        each,
+        task_pieces,
     )
     _dequantize_by_team(arguments, tasks, threads, out.size // 2, team.members())

@@ -23,14 +23,14 @@ def on_rows(rung):
     """Let `rung(runs, least, most, scales, zeros, *matrices)` take arrays of any shape."""
 
     @functools.wraps(rung)
-    def whole(runs, least, most, scale, zero, *arrays):
+    def wrapper(runs, least, most, scale, zero, *arrays):
         *inputs, out = arrays
         if out.size:
             lines = plain(scale).reshape(-1), plain(zero).reshape(-1)
             rung(runs, least, most, *lines, *(matrix(x, runs) for x in inputs), matrix(out, runs))
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation("fake_quantize", device="cpu", adds="NumPy: a pass for each step")
@@ -55,10 +55,10 @@ def round_line(x, scale, low, high, out):
 
 @inner_njit()
 def _round_task(arguments, task, who):
-    runs, least, most, scales, zeros, x, out, pieces, each = arguments
+    runs, least, most, scales, zeros, x, out, pieces, task_pieces = arguments
     real, length = x.dtype.type, x.shape[1]
     numbers, results = memory(x), memory(out)
-    for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
+    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
         row, begin = piece // pieces, piece % pieces * PIECE
         last = min(begin + PIECE, length)
         while begin < last:
@@ -66,8 +66,8 @@ def _round_task(arguments, task, who):
             of = (row // runs.repeat * runs.groups + group) % scales.size
             end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
             low, high = real(least - zero), real(most - zero)
-            here = slice(row * length + begin, row * length + end)
-            round_line(numbers[here], scales[of], low, high, results[here])
+            span = slice(row * length + begin, row * length + end)
+            round_line(numbers[span], scales[of], low, high, results[span])
             begin = end
 
 
@@ -78,10 +78,10 @@ def _round_by_team(arguments, tasks, threads, least, team):
 
 @implementation("fake_quantize", device="cpu", adds="numba: one pass, no code is stored; all cores", public=True)
 @on_rows
-def fake_quantize_vectors(*given):
-    x = given[-2]
-    pieces, each, tasks, threads = cut(*x.shape)
-    _round_by_team((*given, pieces, each), tasks, threads, x.size // 2, team.members())
+def fake_quantize_vectors(*arguments):
+    x = arguments[-2]
+    pieces, task_pieces, tasks, threads = cut(*x.shape)
+    _round_by_team((*arguments, pieces, task_pieces), tasks, threads, x.size // 2, team.members())
 
 
 @implementation("fake_quantize_backward", device="cpu", adds="NumPy: codes again, then a choice")
@@ -103,10 +103,10 @@ def pass_line(x, grad, scale, low, high, out):
 
 @inner_njit()
 def _pass_task(arguments, task, who):
-    runs, least, most, scales, zeros, x, grad, out, pieces, each = arguments
+    runs, least, most, scales, zeros, x, grad, out, pieces, task_pieces = arguments
     real, length = x.dtype.type, x.shape[1]
     numbers, results = memory(x), memory(out)
-    for piece in range(task * each, min((task + 1) * each, pieces * x.shape[0])):
+    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
         row, begin = piece // pieces, piece % pieces * PIECE
         last = min(begin + PIECE, length)
         while begin < last:
@@ -114,8 +114,8 @@ def _pass_task(arguments, task, who):
             of = (row // runs.repeat * runs.groups + group) % scales.size
             end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
             low, high = real(least - zero), real(most - zero)
-            here = slice(row * length + begin, row * length + end)
-            pass_line(numbers[here], memory(grad)[here], scales[of], low, high, results[here])
+            span = slice(row * length + begin, row * length + end)
+            pass_line(numbers[span], memory(grad)[span], scales[of], low, high, results[span])
             begin = end
 
 
@@ -128,7 +128,7 @@ def _pass_by_team(arguments, tasks, threads, least, team):
     "fake_quantize_backward", device="cpu", adds="numba: codes are made again in the same pass; all cores", public=True
 )
 @on_rows
-def fake_quantize_backward_vectors(*given):
-    x = given[-3]
-    pieces, each, tasks, threads = cut(*x.shape)
-    _pass_by_team((*given, pieces, each), tasks, threads, x.size // 2, team.members())
+def fake_quantize_backward_vectors(*arguments):
+    x = arguments[-3]
+    pieces, task_pieces, tasks, threads = cut(*x.shape)
+    _pass_by_team((*arguments, pieces, task_pieces), tasks, threads, x.size // 2, team.members())

@@ -35,7 +35,7 @@ def on_rows(rung):
     """Let `rung(x (rows, in), weight, scale, zeros or None, group, out (rows, out))` take any shape; add the bias."""
 
     @functools.wraps(rung)
-    def whole(group, bias, input, weight, scale, zero, out):
+    def wrapper(group, bias, input, weight, scale, zero, out):
         rows = out.size // max(weight.shape[0], 1)
         if out.size:
             x, result = plain(input).reshape(rows, input.shape[-1]), out.reshape(rows, -1)
@@ -47,7 +47,7 @@ def on_rows(rung):
                 result += bias
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation(
@@ -95,11 +95,11 @@ def linear_int4_compiled(x, weight, scale, zeros, group, out):
 
 
 @inner_njit()
-def _byte(x, at, odd, byte):
+def _byte(x, index, odd, byte):
     """The share of one byte: two products."""
     number = i32(byte)
     low, high = ((number & 15) ^ 8) - 8, ((number >> 4) ^ 8) - 8
-    return x[at] * f32(low) + x[odd + at] * f32(high)
+    return x[index] * f32(low) + x[odd + index] * f32(high)
 
 
 @inner_njit()
@@ -110,28 +110,28 @@ def four_outputs(x, odd, weight, width, scale, zeros, sums, groups, o, bytes_of_
     b0 = b1 = b2 = b3 = f32(0)
     w0, w1, w2, w3 = o * width, (o + 1) * width, (o + 2) * width, (o + 3) * width
     for g in range(groups):
-        at, end = g * bytes_of_group, min((g + 1) * bytes_of_group, width)
+        index, end = g * bytes_of_group, min((g + 1) * bytes_of_group, width)
         s0, s1 = scale[o * groups + g], scale[(o + 1) * groups + g]
         s2, s3 = scale[(o + 2) * groups + g], scale[(o + 3) * groups + g]
         p0 = p1 = p2 = p3 = broadcast(f32(0))
-        while at + lanes_of <= end:
-            even, uneven = load(x, at), load(x, odd + at)
-            low, high = load_nibbles(weight, w0 + at, x)
+        while index + lanes_of <= end:
+            even, uneven = load(x, index), load(x, odd + index)
+            low, high = load_nibbles(weight, w0 + index, x)
             p0 = fma(high, uneven, fma(low, even, p0))
-            low, high = load_nibbles(weight, w1 + at, x)
+            low, high = load_nibbles(weight, w1 + index, x)
             p1 = fma(high, uneven, fma(low, even, p1))
-            low, high = load_nibbles(weight, w2 + at, x)
+            low, high = load_nibbles(weight, w2 + index, x)
             p2 = fma(high, uneven, fma(low, even, p2))
-            low, high = load_nibbles(weight, w3 + at, x)
+            low, high = load_nibbles(weight, w3 + index, x)
             p3 = fma(high, uneven, fma(low, even, p3))
-            at += lanes_of
+            index += lanes_of
         a0, a1, a2, a3 = fma(p0, s0, a0), fma(p1, s1, a1), fma(p2, s2, a2), fma(p3, s3, a3)
-        while at < end:
-            b0 += s0 * _byte(x, at, odd, weight[w0 + at])
-            b1 += s1 * _byte(x, at, odd, weight[w1 + at])
-            b2 += s2 * _byte(x, at, odd, weight[w2 + at])
-            b3 += s3 * _byte(x, at, odd, weight[w3 + at])
-            at += 1
+        while index < end:
+            b0 += s0 * _byte(x, index, odd, weight[w0 + index])
+            b1 += s1 * _byte(x, index, odd, weight[w1 + index])
+            b2 += s2 * _byte(x, index, odd, weight[w2 + index])
+            b3 += s3 * _byte(x, index, odd, weight[w3 + index])
+            index += 1
         if zeros.size:
             b0 -= s0 * sums[g] * f32(zeros[o * groups + g])
             b1 -= s1 * sums[g] * f32(zeros[(o + 1) * groups + g])
@@ -146,16 +146,16 @@ def one_output(x, odd, weight, width, scale, zeros, sums, groups, o, bytes_of_gr
     """The same, of one."""
     lanes_of, total, rest = lanes(x), broadcast(f32(0)), f32(0)
     for g in range(groups):
-        at, end, s = g * bytes_of_group, min((g + 1) * bytes_of_group, width), scale[o * groups + g]
+        index, end, s = g * bytes_of_group, min((g + 1) * bytes_of_group, width), scale[o * groups + g]
         part = broadcast(f32(0))
-        while at + lanes_of <= end:
-            low, high = load_nibbles(weight, o * width + at, x)
-            part = fma(high, load(x, odd + at), fma(low, load(x, at), part))
-            at += lanes_of
+        while index + lanes_of <= end:
+            low, high = load_nibbles(weight, o * width + index, x)
+            part = fma(high, load(x, odd + index), fma(low, load(x, index), part))
+            index += lanes_of
         total = fma(part, s, total)
-        while at < end:
-            rest += s * _byte(x, at, odd, weight[o * width + at])
-            at += 1
+        while index < end:
+            rest += s * _byte(x, index, odd, weight[o * width + index])
+            index += 1
         if zeros.size:
             rest -= s * sums[g] * f32(zeros[o * groups + g])
     out[o] = reduce_add(total) + rest
@@ -166,16 +166,16 @@ def _some_outputs(arguments, task, who):
     x, weight, scale, zeros, sums, bytes_of_group, out = arguments
     width, groups, odd, outputs = weight.shape[1], scale.shape[1], x.shape[1] // 2, out.shape[1]
     bytes, scales, steps = memory(weight), memory(scale), memory(zeros)[: zeros.size]
-    first, last = task * EACH, min((task + 1) * EACH, outputs)
+    start, stop = task * EACH, min((task + 1) * EACH, outputs)
     for row in range(x.shape[0]):  # the weights of these outputs stay in the nearest cache
         begin = row * x.shape[1]
         line, result = memory(x)[begin : begin + x.shape[1]], memory(out)[row * outputs : (row + 1) * outputs]
         of_groups = memory(sums)[row * groups : (row + 1) * groups]
-        o = first
-        while o + OUTPUTS <= last:
+        o = start
+        while o + OUTPUTS <= stop:
             four_outputs(line, odd, bytes, width, scales, steps, of_groups, groups, o, bytes_of_group, result)
             o += OUTPUTS
-        while o < last:
+        while o < stop:
             one_output(line, odd, bytes, width, scales, steps, of_groups, groups, o, bytes_of_group, result)
             o += 1
 

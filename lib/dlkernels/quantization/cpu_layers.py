@@ -41,17 +41,17 @@ mix = inner_njit(forceinline=True)(mixed)
 
 
 @inner_njit()
-def dot(x, at, weight, size):
-    """The product of two lines, of x from `at` on."""
+def dot(x, start, weight, size):
+    """The product of two lines, of x from `start` on."""
     i, width = 0, lanes(x)
     first = second = broadcast(x.dtype.type(0))
     while i + 2 * width <= size:
-        first = fma(load(x, at + i), load(weight, i), first)
-        second = fma(load(x, at + i + width), load(weight, i + width), second)
+        first = fma(load(x, start + i), load(weight, i), first)
+        second = fma(load(x, start + i + width), load(weight, i + width), second)
         i += 2 * width
     total = reduce_add(first + second)
     while i < size:
-        total += x[at + i] * weight[i]
+        total += x[start + i] * weight[i]
         i += 1
     return total
 
@@ -60,7 +60,7 @@ def on_rows(rung):
     """Let `rung(x (rows, in), *rest, out (rows, out))` take inputs of any shape; add the bias."""
 
     @functools.wraps(rung)
-    def whole(bias, input, *rest):
+    def wrapper(bias, input, *rest):
         *rest, out = rest
         if out.size:
             rows = out.size // out.shape[-1]
@@ -72,7 +72,7 @@ def on_rows(rung):
                 out += bias
         return out
 
-    return whole
+    return wrapper
 
 
 def by_outputs(part, arguments, x, outputs):
@@ -147,19 +147,19 @@ def _codebook_task(arguments, task, who):
     for o in range(task * EACH, min((task + 1) * EACH, outputs)):
         for row in range(rows):
             out[row, o] = f32(0)
-        for first in range(0, length, PIECE):
-            last, pairs = min(first + PIECE, length), memory(shared)
+        for start in range(0, length, PIECE):
+            stop, pairs = min(start + PIECE, length), memory(shared)
             numbers = memory(shared.view(f32))
             if packed:
-                look_up(codes[o * width + first // 2 : o * width + (last + 1) // 2], levels, pairs)
+                look_up(codes[o * width + start // 2 : o * width + (stop + 1) // 2], levels, pairs)
             else:
-                look_up(codes[o * width + first : o * width + last], single, numbers)
-            begin = first
-            while begin < last:
+                look_up(codes[o * width + start : o * width + stop], single, numbers)
+            begin = start
+            while begin < stop:
                 g = begin // group
-                end, factor = min(last, (g + 1) * group), scale[o, g]
+                end, factor = min(stop, (g + 1) * group), scale[o, g]
                 for row in range(rows):
-                    part = dot(inputs, row * length + begin, numbers[begin - first : end - first], end - begin)
+                    part = dot(inputs, row * length + begin, numbers[begin - start : end - start], end - begin)
                     out[row, o] += part * factor
                 begin = end
 
@@ -209,11 +209,11 @@ def linear_hashed_numpy(x, weight, seed, out):
 
 
 @inner_njit()
-def pick(weight, of_row, first, places, numbers):
-    """The weights at columns `first` and behind it. places: room for the hashes; as many as numbers."""
+def pick(weight, of_row, start, places, numbers):
+    """The weights at columns `start` and behind it. places: room for the hashes; as many as numbers."""
     count = u64(weight.size)
     for j in range(numbers.size):
-        places[j] = mix(u32(of_row + u32(u32(first + j) * GOLDEN)))
+        places[j] = mix(u32(of_row + u32(u32(start + j) * GOLDEN)))
     for j in range(numbers.size):
         number = weight[u64(places[j]) * count >> u64(32)]
         numbers[j] = -number if places[j] & u32(1) else number
@@ -228,12 +228,12 @@ def _hashed_task(arguments, task, who):
         of_row = mix(u32(u32(u32(o) * GOLDEN) + seed))
         for row in range(rows):
             out[row, o] = x.dtype.type(0)
-        for first in range(0, length, PIECE):
-            size = min(PIECE, length - first)
+        for start in range(0, length, PIECE):
+            size = min(PIECE, length - start)
             numbers = memory(room)[:size]
-            pick(weight, of_row, first, memory(places), numbers)
+            pick(weight, of_row, start, memory(places), numbers)
             for row in range(rows):
-                out[row, o] += dot(inputs, row * length + first, numbers, size)
+                out[row, o] += dot(inputs, row * length + start, numbers, size)
 
 
 @cached_njit()
@@ -271,14 +271,14 @@ def _hashed_gradients(grad, x, weight, seed, of_x, of_weight):
     count = u64(weight.size)
     for o in range(grad.shape[1]):
         begin = mix(u32(u32(u32(o) * GOLDEN) + seed))
-        for first in range(0, length, PIECE):
-            size = min(PIECE, length - first)
+        for start in range(0, length, PIECE):
+            size = min(PIECE, length - start)
             numbers, sums = room[:size], of_row[:size]
-            pick(weight, begin, first, places, numbers)
+            pick(weight, begin, start, places, numbers)
             for j in range(size):
                 sums[j] = 0
             for row in range(rows):
-                g, line, target = grad[row, o], x[row, first : first + size], of_x[row, first : first + size]
+                g, line, target = grad[row, o], x[row, start : start + size], of_x[row, start : start + size]
                 for j in range(size):
                     sums[j] += g * line[j]
                     target[j] += g * numbers[j]

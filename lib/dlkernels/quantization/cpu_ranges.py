@@ -29,7 +29,7 @@ def on_ranges(rung):
     """Let `rung(runs, x (rows, numbers), count) -> (least, largest)`, both taken with 0, find scales of any shape."""
 
     @functools.wraps(rung)
-    def whole(dtype, symmetric, runs, wanted, input):
+    def wrapper(dtype, symmetric, runs, wanted, input):
         count = int(np.prod(wanted, dtype=np.int64))
         if input.size:
             low, high = rung(runs, matrix(input, runs), count)
@@ -38,7 +38,7 @@ def on_ranges(rung):
         scale, zero = steps_of(FORMATS[dtype], symmetric, low.reshape(wanted), high.reshape(wanted))
         return scale, zero
 
-    return whole
+    return wrapper
 
 
 def steps_of(form, symmetric, low, high):
@@ -122,8 +122,8 @@ def extend(x, low, high):
 def _some_pieces(arguments, task, who):
     runs, x, lows, highs, pieces = arguments
     count, length, total = lows.shape[1], x.shape[1], pieces * x.shape[0]
-    here, numbers = slice(task * count, (task + 1) * count), memory(x)
-    low, high = memory(lows)[here], memory(highs)[here]
+    block, numbers = slice(task * count, (task + 1) * count), memory(x)
+    low, high = memory(lows)[block], memory(highs)[block]
     for piece in range(task * total // len(lows), (task + 1) * total // len(lows)):
         row, begin = piece // pieces, piece % pieces * PIECE
         last = min(begin + PIECE, length)

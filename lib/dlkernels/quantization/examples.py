@@ -69,9 +69,9 @@ def near_a_tie(x, dtype, eps):
     if form.whole:
         return np.abs(np.abs(x - np.floor(x)) - 0.5) <= error
     bounds = form.bounds.astype(np.float64)
-    at = x if dtype == "nf4" else np.abs(x)
-    after = np.clip(np.searchsorted(bounds, at), 1, bounds.size - 1)
-    return np.minimum(np.abs(bounds[after] - at), np.abs(bounds[after - 1] - at)) <= error + 2 * eps * np.abs(at)
+    size = x if dtype == "nf4" else np.abs(x)
+    after = np.clip(np.searchsorted(bounds, size), 1, bounds.size - 1)
+    return np.minimum(np.abs(bounds[after] - size), np.abs(bounds[after - 1] - size)) <= error + 2 * eps * np.abs(size)
 
 
 def _quantize_error(arguments, expected, eps):

@@ -151,10 +151,10 @@ def mixed(h):
 
 def places(shared, outputs, inputs, seed):
     """(index of the shared weight, sign) at each place of a matrix."""
-    golden, whole = np.uint64(0x9E3779B1), np.uint64(2**32)
-    row, column = (np.arange(n, dtype=np.uint64) * golden % whole for n in (outputs, inputs))
-    words = mixed((mixed((row + np.uint64(seed)) % whole)[:, None] + column) % whole)
-    return (words * np.uint64(shared) // whole).astype(np.int64), np.where(words % np.uint64(2) == 0, 1.0, -1.0)
+    golden, modulus = np.uint64(0x9E3779B1), np.uint64(2**32)
+    row, column = (np.arange(n, dtype=np.uint64) * golden % modulus for n in (outputs, inputs))
+    words = mixed((mixed((row + np.uint64(seed)) % modulus)[:, None] + column) % modulus)
+    return (words * np.uint64(shared) // modulus).astype(np.int64), np.where(words % np.uint64(2) == 0, 1.0, -1.0)
 
 
 def linear_hashed(input, weight, out_features, bias=None, seed=0):

@@ -36,7 +36,7 @@ def _prepare_sum(x, dim=None, keepdim=False):
     if not isinstance(keepdim, bool):
         raise TypeError(f"keepdim is {keepdim!r}; expected True or False.")
     shape, dims = tuple(x.shape), dim if isinstance(dim, tuple | list) else (dim,)
-    dims = tuple(range(len(shape))) if dim is None else tuple(whole_dim(one, len(shape)) for one in dims)
+    dims = tuple(range(len(shape))) if dim is None else tuple(whole_dim(d, len(shape)) for d in dims)
     if dim is not None and (not dims or len(set(dims)) < len(dims)):
         raise ValueError(f"dim is {dim}; expected None, a number, or several different ones.")
     if keepdim:

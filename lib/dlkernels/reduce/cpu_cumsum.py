@@ -32,14 +32,14 @@ def on_lines(rung):
     it."""
 
     @functools.wraps(rung)
-    def whole(dim, x):
+    def wrapper(dim, x):
         out = np.empty(x.shape, x.dtype)
         if out.size:
             (line,) = lines_of(x.shape, (dim,))
             rung(plain(x).reshape(line), out.reshape(line))
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: one after the other --------------------------------------------------------------------------------
@@ -92,23 +92,23 @@ def block_along(line, sums, start, n, before):
 
 
 @inner_njit()
-def along(line, sums, at, n, before):
+def along(line, sums, start, n, before):
     """Running sums of n numbers side by side, on top of `before`: in blocks, with float64 between them."""
-    for first in range(0, n, BLOCK):
-        before += block_along(line, sums, at + first, min(BLOCK, n - first), line.dtype.type(before))
+    for block_start in range(0, n, BLOCK):
+        before += block_along(line, sums, start + block_start, min(BLOCK, n - block_start), line.dtype.type(before))
 
 
 @inner_njit()
-def down(line, sums, at, step, n, count):
+def down(line, sums, row, step, n, count):
     """Running sums of `count` columns side by side; the first row is there."""
     width = lanes(line)
     for _ in range(1, n):
-        above, at, c = at, at + step, 0
+        above, row, c = row, row + step, 0
         while c + width <= count:
-            store(sums, at + c, load(sums, above + c) + load(line, at + c))
+            store(sums, row + c, load(sums, above + c) + load(line, row + c))
             c += width
         while c < count:
-            sums[at + c] = sums[above + c] + line[at + c]
+            sums[row + c] = sums[above + c] + line[row + c]
             c += 1
 
 
@@ -116,11 +116,11 @@ def down(line, sums, at, step, n, count):
 def columns(x, out, r, left):
     """All running sums of some columns of a matrix."""
     _, n, after = x.shape
-    at, count = r * n * after + left, min(COLUMNS, after - left)
+    start, count = r * n * after + left, min(COLUMNS, after - left)
     line, sums = memory(x), memory(out)
     for c in range(count):
-        sums[at + c] = line[at + c]
-    down(line, sums, at, after, n, count)
+        sums[start + c] = line[start + c]
+    down(line, sums, start, after, n, count)
 
 
 @cached_njit()
@@ -177,15 +177,15 @@ def _rows(x, out, jobs, tasks, threads, least, team):
 
 @inner_njit()
 def _total(arguments, task, who):
-    x, _, totals, at, size, _ = arguments
-    totals[task] = tree_total(memory(x), at + task * size, size, np.empty(64, x.dtype))
+    x, _, totals, row_start, size, _ = arguments
+    totals[task] = tree_total(memory(x), row_start + task * size, size, np.empty(64, x.dtype))
 
 
 @inner_njit()
 def _sums(arguments, task, who):
-    x, out, totals, at, size, n = arguments
-    first = task * size
-    along(memory(x), memory(out), at + first, min(size, n - first), totals[task])
+    x, out, totals, row_start, size, n = arguments
+    start = task * size
+    along(memory(x), memory(out), row_start + start, min(size, n - start), totals[task])
 
 
 @cached_njit()

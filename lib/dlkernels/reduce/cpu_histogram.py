@@ -32,12 +32,12 @@ def on_a_line(rung):
     """Let `rung(low, high, line, counts)` take arrays of any shape and strides. Empty ones never reach it."""
 
     @functools.wraps(rung)
-    def whole(low, high, x, counts):
+    def wrapper(low, high, x, counts):
         if x.size:
             rung(low, high, in_memory_order(x)[1].reshape(-1) if x.ndim else x.reshape(1), counts)
         return counts
 
-    return whole
+    return wrapper
 
 
 # ---- 1: number by number -----------------------------------------------------------------------------------
@@ -67,18 +67,18 @@ def find_bins(x, low, high, bins, found):
     for i in range(x.size):
         value = x[i]
         inside = (value >= low) & (value <= high)
-        place = np.int32((value - low if inside else zero) * scale / span)
-        place = place if place < last else last
-        found[i] = place if inside else np.int32(bins)
+        index = np.int32((value - low if inside else zero) * scale / span)
+        index = index if index < last else last
+        found[i] = index if inside else np.int32(bins)
 
 
 @cached_njit()
 def _vectors(low, high, x, counts):
     bins, found = counts.size, np.empty(CHUNK, np.int32)
     table = np.zeros(bins + 1, np.int64)
-    for first in range(0, x.size, CHUNK):
-        count = min(CHUNK, x.size - first)
-        find_bins(x[first : first + count], low, high, bins, found)
+    for start in range(0, x.size, CHUNK):
+        count = min(CHUNK, x.size - start)
+        find_bins(x[start : start + count], low, high, bins, found)
         for i in range(count):
             table[found[i]] += 1
     counts += table[:bins]
@@ -101,14 +101,14 @@ def histogram_vectors(low, high, x, counts):
 @inner_njit()
 def count_in_tables(found, count, table, apart):
     """Raise counts of tables that lie `apart`, in turn; 0: one table."""
-    whole = count - count % TABLES
+    n_full = count - count % TABLES
     second, third, fourth = np.uint32(apart), np.uint32(2 * apart), np.uint32(3 * apart)
-    for i in range(0, whole, TABLES):
+    for i in range(0, n_full, TABLES):
         table[np.uint32(found[i])] += 1
         table[np.uint32(found[i + 1]) + second] += 1
         table[np.uint32(found[i + 2]) + third] += 1
         table[np.uint32(found[i + 3]) + fourth] += 1
-    for i in range(whole, count):
+    for i in range(n_full, count):
         table[np.uint32(found[i])] += 1
 
 
@@ -132,9 +132,9 @@ def _some_numbers(arguments, task, who):
     table, found = tables[task], np.empty(CHUNK, np.int32)
     table[:] = 0
     begin, end = task * x.size // tasks, (task + 1) * x.size // tasks
-    for first in range(begin, end, CHUNK):
-        count = min(CHUNK, end - first)
-        find_bins(x[first : first + count], low, high, bins, found)
+    for start in range(begin, end, CHUNK):
+        count = min(CHUNK, end - start)
+        find_bins(x[start : start + count], low, high, bins, found)
         count_in_tables(found, count, table, apart)
 
 
@@ -144,9 +144,9 @@ def _tables(low, high, x, counts, tasks, threads, least, team):
     apart, tables = apart_for(bins), np.empty((tasks, room_for(bins)), np.int32)
     share(_some_numbers, (low, high, x, bins, tables), tasks, threads, least, team)
     for task in range(tasks):
-        for first in range(0, TABLES * apart if apart else 1, max(1, apart)):
+        for table_start in range(0, TABLES * apart if apart else 1, max(1, apart)):
             for k in range(bins):
-                counts[k] += tables[task, first + k]
+                counts[k] += tables[task, table_start + k]
 
 
 MOST = 1 << 30  # numbers that a task may count: its counts have 32 bits

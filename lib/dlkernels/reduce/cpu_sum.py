@@ -37,7 +37,7 @@ def on_lines(rung):
     """
 
     @functools.wraps(rung)
-    def whole(dims, shape, x):
+    def wrapper(dims, shape, x):
         if not x.size:
             return np.zeros(shape, x.dtype)
         x, dims = (x, dims) if x.ndim else (x.reshape(1), (0,))
@@ -48,7 +48,7 @@ def on_lines(rung):
         y = y.reshape([x.shape[axis] for axis in kept]).transpose(np.argsort(kept).astype(int))
         return np.ascontiguousarray(y).reshape(shape)
 
-    return whole
+    return wrapper
 
 
 # ---- 1, 2: one after the other, and side by side -----------------------------------------------------------
@@ -74,16 +74,21 @@ def sum_sequential(x):
 
 
 @inner_njit()
-def total(line, at, n):
+def total(line, start, n):
     """The sum of n numbers side by side."""
     width, result, i = lanes(line), line.dtype.type(0), 0
     if n >= 8 * width:
-        a, b, c, d = load(line, at), load(line, at + width), load(line, at + 2 * width), load(line, at + 3 * width)
-        i = at + 4 * width
+        a, b, c, d = (
+            load(line, start),
+            load(line, start + width),
+            load(line, start + 2 * width),
+            load(line, start + 3 * width),
+        )
+        i = start + 4 * width
         e, f, g, h = load(line, i), load(line, i + width), load(line, i + 2 * width), load(line, i + 3 * width)
         i = 8 * width
         while i + 8 * width <= n:
-            k = at + i
+            k = start + i
             a, b = a + load(line, k), b + load(line, k + width)
             c, d = c + load(line, k + 2 * width), d + load(line, k + 3 * width)
             e, f = e + load(line, k + 4 * width), f + load(line, k + 5 * width)
@@ -91,27 +96,27 @@ def total(line, at, n):
             i += 8 * width
         result = reduce_add(((a + b) + (c + d)) + ((e + f) + (g + h)))
     if i + width <= n:
-        a = load(line, at + i)
+        a = load(line, start + i)
         i += width
         while i + width <= n:
-            a = a + load(line, at + i)
+            a = a + load(line, start + i)
             i += width
         result += reduce_add(a)
     while i < n:
-        result += line[at + i]
+        result += line[start + i]
         i += 1
     return result
 
 
 @inner_njit()
-def column_totals(line, at, step, n, out, to, count):
-    """out[to + c] = the sum of line[at + k * step + c] over all k < n, for c < count: eight rows at a time."""
+def column_totals(line, start, step, n, out, out_start, count):
+    """out[out_start + c] = the sum of line[start + k * step + c] over all k < n, for c < count: eight rows at once."""
     width = lanes(line)
     for c in range(count):
-        out[to + c] = 0
-    whole = n - n % 8
-    for k in range(0, whole, 8):
-        row, c = at + k * step, 0
+        out[out_start + c] = 0
+    n_full = n - n % 8
+    for k in range(0, n_full, 8):
+        row, c = start + k * step, 0
         while c + width <= count:
             i = row + c
             a, b = load(line, i), load(line, i + step)
@@ -119,17 +124,17 @@ def column_totals(line, at, step, n, out, to, count):
             i += 4 * step
             f, g = load(line, i), load(line, i + step)
             h, j = load(line, i + 2 * step), load(line, i + 3 * step)
-            store(out, to + c, load(out, to + c) + (((a + b) + (d + e)) + ((f + g) + (h + j))))
+            store(out, out_start + c, load(out, out_start + c) + (((a + b) + (d + e)) + ((f + g) + (h + j))))
             c += width
         while c < count:
             i = row + c
             low = (line[i] + line[i + step]) + (line[i + 2 * step] + line[i + 3 * step])
             i += 4 * step
-            out[to + c] += low + ((line[i] + line[i + step]) + (line[i + 2 * step] + line[i + 3 * step]))
+            out[out_start + c] += low + ((line[i] + line[i + step]) + (line[i + 2 * step] + line[i + 3 * step]))
             c += 1
-    for k in range(whole, n):
+    for k in range(n_full, n):
         for c in range(count):
-            out[to + c] += line[at + k * step + c]
+            out[out_start + c] += line[start + k * step + c]
 
 
 @cached_njit()
@@ -163,17 +168,17 @@ def more(total, lost, x):
 
 
 @inner_njit()
-def compensated_vectors(line, at, step, n, room):
+def compensated_vectors(line, index, step, n, room):
     """The sums of four neighbouring vectors, n times `step` apart: room = their sums, then what these have too much."""
     width = lanes(line)
     a = b = c = d = broadcast(line.dtype.type(0))
     p = q = r = s = a
     for _ in range(n):
-        a, p = more(a, p, load(line, at))
-        b, q = more(b, q, load(line, at + width))
-        c, r = more(c, r, load(line, at + 2 * width))
-        d, s = more(d, s, load(line, at + 3 * width))
-        at += step
+        a, p = more(a, p, load(line, index))
+        b, q = more(b, q, load(line, index + width))
+        c, r = more(c, r, load(line, index + 2 * width))
+        d, s = more(d, s, load(line, index + 3 * width))
+        index += step
     store(room, 0, a)
     store(room, width, b)
     store(room, 2 * width, c)
@@ -185,10 +190,10 @@ def compensated_vectors(line, at, step, n, room):
 
 
 @inner_njit()
-def compensated(line, at, step, n, total, lost):
+def compensated(line, start, step, n, total, lost):
     """`more` for n numbers that are `step` apart."""
     for k in range(n):
-        total, lost = more(total, lost, line[at + k * step])
+        total, lost = more(total, lost, line[start + k * step])
     return total, lost
 
 
@@ -199,21 +204,21 @@ def _compensated(x, out):
     width, zero = lanes(line), x.dtype.type(0)
     room = np.empty(8 * width, x.dtype)
     for r in range(rows):
-        at, c = r * n * after, 0
+        row_start, c = r * n * after, 0
         if after == 1 and n >= 4 * width:
             times = n // (4 * width)
-            compensated_vectors(line, at, 4 * width, times, room)
+            compensated_vectors(line, row_start, 4 * width, times, room)
             done = 4 * width * times
-            one, lost = compensated(memory(room), 0, 1, room.size, zero, zero)
-            sums[r] = compensated(line, at + done, 1, n - done, one, lost)[0]
+            total, lost = compensated(memory(room), 0, 1, room.size, zero, zero)
+            sums[r] = compensated(line, row_start + done, 1, n - done, total, lost)[0]
             c = 1
         while c + 4 * width <= after:
-            compensated_vectors(line, at + c, after, n, room)
+            compensated_vectors(line, row_start + c, after, n, room)
             for k in range(4 * width):
                 sums[r * after + c + k] = room[k] + room[4 * width + k]
             c += 4 * width
         while c < after:
-            sums[r * after + c] = compensated(line, at + c, after, n, zero, zero)[0]
+            sums[r * after + c] = compensated(line, row_start + c, after, n, zero, zero)[0]
             c += 1
 
 
@@ -237,16 +242,16 @@ def sum_compensated(x):
 
 
 @inner_njit()
-def tree_total(line, at, n, sums):
+def tree_total(line, start, n, sums):
     """The sum of n numbers side by side. sums: room for one sum of each height of the tree."""
     blocks = pieces_of(n, BLOCK)
     for block in range(blocks):
-        one = total(line, at + block * BLOCK, min(BLOCK, n - block * BLOCK))
+        subtotal = total(line, start + block * BLOCK, min(BLOCK, n - block * BLOCK))
         height, number = 0, block
         while number & 1:  # there is another of that height: both make one of the next
-            one = sums[height] + one
+            subtotal = sums[height] + subtotal
             height, number = height + 1, number >> 1
-        sums[height] = one
+        sums[height] = subtotal
     result, height = line.dtype.type(0), 0
     while blocks >> height:
         if blocks >> height & 1:
@@ -274,15 +279,15 @@ def row_totals(line, n, sums, first, last):
 
 
 @inner_njit()
-def narrow_totals(line, at, n, out, to, count, room):
+def narrow_totals(line, start, n, out, out_start, count, room):
     """`column_totals` for less columns than a vector has lanes: some rows, one behind the other, are a wide one."""
     width = lanes(line)
     wide = count * width
-    column_totals(line, at, wide, n // width, room, 0, wide)
-    column_totals(room, 0, count, width, out, to, count)
+    column_totals(line, start, wide, n // width, room, 0, wide)
+    column_totals(room, 0, count, width, out, out_start, count)
     for k in range(n - n % width, n):
         for c in range(count):
-            out[to + c] += line[at + k * count + c]
+            out[out_start + c] += line[start + k * count + c]
 
 
 @inner_njit()
@@ -303,16 +308,16 @@ def _some_chunks(arguments, task, who):
     room, across, high = np.empty(max(64, width * width), x.dtype), pieces_of(after, COLUMNS), high_for(after, width)
     for job in range(begin, end):
         if after == 1:
-            row, first = job // chunks, job % chunks * CHUNK
-            sums[job] = tree_total(line, row * n + first, min(CHUNK, n - first), room)
+            row, start = job // chunks, job % chunks * CHUNK
+            sums[job] = tree_total(line, row * n + start, min(CHUNK, n - start), room)
         else:
             row_chunk, col = job // across, job % across * COLUMNS
-            row, first = row_chunk // chunks, row_chunk % chunks * high
-            source_at, sums_at = (row * n + first) * after + col, row_chunk * after + col
+            row, start = row_chunk // chunks, row_chunk % chunks * high
+            source_at, sums_at = (row * n + start) * after + col, row_chunk * after + col
             if after < width:
-                narrow_totals(line, source_at, min(high, n - first), sums, sums_at, after, memory(room))
+                narrow_totals(line, source_at, min(high, n - start), sums, sums_at, after, memory(room))
             else:
-                column_totals(line, source_at, after, min(high, n - first), sums, sums_at, min(COLUMNS, after - col))
+                column_totals(line, source_at, after, min(high, n - start), sums, sums_at, min(COLUMNS, after - col))
 
 
 @cached_njit()

@@ -36,6 +36,6 @@ def in_memory_order(x):
     return axes, plain(x.transpose(axes))
 
 
-def pieces(count, each):
-    """How many pieces of `each` there are in `count`, the last one perhaps smaller."""
-    return -(-count // each)
+def pieces(count, size):
+    """How many pieces of `size` there are in `count`, the last one perhaps smaller."""
+    return -(-count // size)

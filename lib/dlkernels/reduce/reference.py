@@ -33,5 +33,5 @@ def histogram(x, bins, min, max):
     real = np.asarray(x).dtype.type
     low, high = real(min), real(max)
     inside = x[(x >= low) & (x <= high)]
-    place = ((inside - low) * real(bins) / (high - low)).astype(np.int64)
-    return np.bincount(np.minimum(place, bins - 1), minlength=bins)
+    index = ((inside - low) * real(bins) / (high - low)).astype(np.int64)
+    return np.bincount(np.minimum(index, bins - 1), minlength=bins)

@@ -75,7 +75,7 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
     crow_indices, col_indices = (
         plain(as_host(contiguous(x) if is_device_array(x) else x)) for x in (crow_indices, col_indices)
     )
-    wrong, at = first_wrong(crow_indices, col_indices, columns, canonical)
+    wrong, k = first_wrong(crow_indices, col_indices, columns, canonical)
     if wrong == FINE:
         return
     row, column = names
@@ -83,26 +83,26 @@ def check_entries(crow_indices, col_indices, columns, canonical=False, names=("r
         raise ValueError(f"crow_indices[0] is {crow_indices[0]}; expected 0, where the first {row} begins.")
     if wrong == FALLS:
         raise ValueError(
-            f"crow_indices[{at}] is {crow_indices[at]}, less than crow_indices[{at - 1}], {crow_indices[at - 1]}: "
-            f"{row} {at - 1} would end before it begins; expected pointers that never fall."
+            f"crow_indices[{k}] is {crow_indices[k]}, less than crow_indices[{k - 1}], {crow_indices[k - 1]}: "
+            f"{row} {k - 1} would end before it begins; expected pointers that never fall."
         )
     if wrong == LAST:
         raise ValueError(
-            f"crow_indices[{at}], the last, is {crow_indices[at]}, and there are {col_indices.size} col_indices; "
+            f"crow_indices[{k}], the last, is {crow_indices[k]}, and there are {col_indices.size} col_indices; "
             f"expected the same number."
         )
-    in_row = int(np.searchsorted(crow_indices, at, side="right")) - 1
+    in_row = int(np.searchsorted(crow_indices, k, side="right")) - 1
     if wrong == OUTSIDE:
         raise ValueError(
-            f"col_indices[{at}], in {row} {in_row}, is {col_indices[at]}; expected a {column} from 0 to {columns - 1}."
+            f"col_indices[{k}], in {row} {in_row}, is {col_indices[k]}; expected a {column} from 0 to {columns - 1}."
         )
     if wrong == TWICE:
         raise ValueError(
-            f"col_indices[{at}]: {row} {in_row} has {column} {col_indices[at]} twice; expected each once. "
+            f"col_indices[{k}]: {row} {in_row} has {column} {col_indices[k]} twice; expected each once. "
             "to_csr(to_dense(...)) adds them."
         )
     raise ValueError(
-        f"col_indices[{at}]: in {row} {in_row} {column} {col_indices[at]} comes after {col_indices[at - 1]}; expected "
+        f"col_indices[{k}]: in {row} {in_row} {column} {col_indices[k]} comes after {col_indices[k - 1]}; expected "
         f"{column}s that rise."
     )
 

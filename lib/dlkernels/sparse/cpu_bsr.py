@@ -30,13 +30,13 @@ def on_blocks(rung):
     """Let `rung(crow_indices, col_indices, values, dense, out)` take arrays of any strides, and a new result."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, dense):
+    def wrapper(crow_indices, col_indices, values, dense):
         out = new(((len(crow_indices) - 1) * values.shape[1], dense.shape[1]), values.dtype)
         indices = (plain(np.asarray(x, np.int64)) for x in (crow_indices, col_indices))
         rung(*indices, plain(values), plain(dense), out)
         return out
 
-    return whole
+    return wrapper
 
 
 @implementation("bsr_mm", device="cpu", adds="NumPy: a product of small matrices for each block")
@@ -71,70 +71,70 @@ def bsr_mm_loop(crow_indices, col_indices, values, dense, out):
 
 
 @inner_njit()
-def _four_rows(col_indices, values, size, dense, width, begin, end, r, j, out, to):
+def _four_rows(col_indices, values, size, dense, width, begin, end, r, j, out, out_start):
     """Rows r to r + 3 of a block row, two vectors of columns from j on, of blocks begin to end - 1."""
     lane, (height, across) = lanes(dense), size
     a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = broadcast(dense.dtype.type(0))
     for k in range(begin, end):
-        at, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
+        index, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
         for _ in range(across):
-            x, y = load(dense, at), load(dense, at + lane)
+            x, y = load(dense, index), load(dense, index + lane)
             a, b = broadcast(values[block]), broadcast(values[block + np.uint64(across)])
             c, d = broadcast(values[block + np.uint64(2 * across)]), broadcast(values[block + np.uint64(3 * across)])
             a0, a1, b0, b1 = fma(a, x, a0), fma(a, y, a1), fma(b, x, b0), fma(b, y, b1)
             c0, c1, d0, d1 = fma(c, x, c0), fma(c, y, c1), fma(d, x, d0), fma(d, y, d1)
-            at += width
+            index += width
             block += np.uint64(1)
-    at = to + r * width + j
-    store(out, at, a0)
-    store(out, at + lane, a1)
-    store(out, at + width, b0)
-    store(out, at + width + lane, b1)
-    store(out, at + 2 * width, c0)
-    store(out, at + 2 * width + lane, c1)
-    store(out, at + 3 * width, d0)
-    store(out, at + 3 * width + lane, d1)
+    index = out_start + r * width + j
+    store(out, index, a0)
+    store(out, index + lane, a1)
+    store(out, index + width, b0)
+    store(out, index + width + lane, b1)
+    store(out, index + 2 * width, c0)
+    store(out, index + 2 * width + lane, c1)
+    store(out, index + 3 * width, d0)
+    store(out, index + 3 * width + lane, d1)
 
 
 @inner_njit()
-def _one_row(col_indices, values, size, dense, width, begin, end, r, j, out, to):
+def _one_row(col_indices, values, size, dense, width, begin, end, r, j, out, out_start):
     """One row of a block row, one vector of columns from j on."""
     height, across = size
     total = broadcast(dense.dtype.type(0))
     for k in range(begin, end):
-        at, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
+        index, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
         for p in range(across):
-            total = fma(broadcast(values[block + np.uint64(p)]), load(dense, at + p * width), total)
-    store(out, to + r * width + j, total)
+            total = fma(broadcast(values[block + np.uint64(p)]), load(dense, index + p * width), total)
+    store(out, out_start + r * width + j, total)
 
 
 @inner_njit()
-def _one_number(col_indices, values, size, dense, width, begin, end, r, j, out, to):
+def _one_number(col_indices, values, size, dense, width, begin, end, r, j, out, out_start):
     height, across = size
     total = dense.dtype.type(0)
     for k in range(begin, end):
-        at, block = np.int64(col_indices[k]) * across * width + j, (k * height + r) * across
+        index, block = np.int64(col_indices[k]) * across * width + j, (k * height + r) * across
         for p in range(across):
-            total += values[block + p] * dense[at + p * width]
-    out[to + r * width + j] = total
+            total += values[block + p] * dense[index + p * width]
+    out[out_start + r * width + j] = total
 
 
 @inner_njit()
-def _block_row(col_indices, values, size, dense, width, begin, end, out, to):
+def _block_row(col_indices, values, size, dense, width, begin, end, out, out_start):
     """All of a block row of the result. dense, out, values: lines of memory."""
     lane, height, r = lanes(dense), size[0], 0
     while r < height:
         rows, j = min(ROWS, height - r), 0
         while rows == ROWS and j + 2 * lane <= width:
-            _four_rows(col_indices, values, size, dense, width, begin, end, r, j, out, to)
+            _four_rows(col_indices, values, size, dense, width, begin, end, r, j, out, out_start)
             j += 2 * lane
-        for one in range(r, r + rows):
+        for row in range(r, r + rows):
             p = j
             while p + lane <= width:
-                _one_row(col_indices, values, size, dense, width, begin, end, one, p, out, to)
+                _one_row(col_indices, values, size, dense, width, begin, end, row, p, out, out_start)
                 p += lane
             while p < width:
-                _one_number(col_indices, values, size, dense, width, begin, end, one, p, out, to)
+                _one_number(col_indices, values, size, dense, width, begin, end, row, p, out, out_start)
                 p += 1
         r += rows
 

@@ -33,9 +33,9 @@ def to_csr_numpy(mask, dense):
 
 
 @inner_njit()
-def _count_rows(kept, crow_indices, first, last):
+def _count_rows(kept, crow_indices, start, stop):
     """crow_indices[i + 1] = how many entries row i will have."""
-    for i in range(first, last):
+    for i in range(start, stop):
         row, count = kept[i], 0
         for j in range(row.size):
             count += row[j] != 0
@@ -43,8 +43,8 @@ def _count_rows(kept, crow_indices, first, last):
 
 
 @inner_njit()
-def _fill_rows(kept, dense, crow_indices, col_indices, values, first, last):
-    for i in range(first, last):
+def _fill_rows(kept, dense, crow_indices, col_indices, values, start, stop):
+    for i in range(start, stop):
         row, numbers, k = kept[i], dense[i], crow_indices[i]
         for j in range(row.size):
             if row[j] != 0:

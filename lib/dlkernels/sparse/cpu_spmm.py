@@ -48,13 +48,13 @@ def on_matrices(rung):
     result."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, dense):
+    def wrapper(crow_indices, col_indices, values, dense):
         out = new((len(crow_indices) - 1, dense.shape[1]), values.dtype)
         indices = (plain(np.asarray(x, np.int64)) for x in (crow_indices, col_indices))
         rung(*indices, plain(values), plain(dense), out)
         return out
 
-    return whole
+    return wrapper
 
 
 @cached_njit()
@@ -153,65 +153,65 @@ def spmm_merge(crow_indices, col_indices, values, dense, out):
 
 
 @inner_njit(forceinline=True)
-def _eight_vectors(col_indices, values, dense, stride, begin, end, at, out, to):
-    """out[to ...] = the sums of eight vectors, dense[at ...] in each entry's row."""
+def _eight_vectors(col_indices, values, dense, stride, begin, end, column, out, out_start):
+    """out[out_start ...] = the sums of eight vectors, dense[column ...] in each entry's row."""
     lane = lanes(dense)
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = broadcast(values.dtype.type(0))
     for k in range(np.uint64(begin), np.uint64(end)):
-        value, here = broadcast(values[k]), np.int64(col_indices[k]) * stride + at
-        s0 = fma(value, load(dense, here), s0)
-        s1 = fma(value, load(dense, here + lane), s1)
-        s2 = fma(value, load(dense, here + 2 * lane), s2)
-        s3 = fma(value, load(dense, here + 3 * lane), s3)
-        s4 = fma(value, load(dense, here + 4 * lane), s4)
-        s5 = fma(value, load(dense, here + 5 * lane), s5)
-        s6 = fma(value, load(dense, here + 6 * lane), s6)
-        s7 = fma(value, load(dense, here + 7 * lane), s7)
-    store(out, to, s0)
-    store(out, to + lane, s1)
-    store(out, to + 2 * lane, s2)
-    store(out, to + 3 * lane, s3)
-    store(out, to + 4 * lane, s4)
-    store(out, to + 5 * lane, s5)
-    store(out, to + 6 * lane, s6)
-    store(out, to + 7 * lane, s7)
+        value, index = broadcast(values[k]), np.int64(col_indices[k]) * stride + column
+        s0 = fma(value, load(dense, index), s0)
+        s1 = fma(value, load(dense, index + lane), s1)
+        s2 = fma(value, load(dense, index + 2 * lane), s2)
+        s3 = fma(value, load(dense, index + 3 * lane), s3)
+        s4 = fma(value, load(dense, index + 4 * lane), s4)
+        s5 = fma(value, load(dense, index + 5 * lane), s5)
+        s6 = fma(value, load(dense, index + 6 * lane), s6)
+        s7 = fma(value, load(dense, index + 7 * lane), s7)
+    store(out, out_start, s0)
+    store(out, out_start + lane, s1)
+    store(out, out_start + 2 * lane, s2)
+    store(out, out_start + 3 * lane, s3)
+    store(out, out_start + 4 * lane, s4)
+    store(out, out_start + 5 * lane, s5)
+    store(out, out_start + 6 * lane, s6)
+    store(out, out_start + 7 * lane, s7)
 
 
 @inner_njit(forceinline=True)
-def _four_vectors(col_indices, values, dense, stride, begin, end, at, out, to):
+def _four_vectors(col_indices, values, dense, stride, begin, end, column, out, out_start):
     lane = lanes(dense)
     s0 = s1 = s2 = s3 = broadcast(values.dtype.type(0))
     for k in range(np.uint64(begin), np.uint64(end)):
-        value, here = broadcast(values[k]), np.int64(col_indices[k]) * stride + at
-        s0 = fma(value, load(dense, here), s0)
-        s1 = fma(value, load(dense, here + lane), s1)
-        s2 = fma(value, load(dense, here + 2 * lane), s2)
-        s3 = fma(value, load(dense, here + 3 * lane), s3)
-    store(out, to, s0)
-    store(out, to + lane, s1)
-    store(out, to + 2 * lane, s2)
-    store(out, to + 3 * lane, s3)
+        value, index = broadcast(values[k]), np.int64(col_indices[k]) * stride + column
+        s0 = fma(value, load(dense, index), s0)
+        s1 = fma(value, load(dense, index + lane), s1)
+        s2 = fma(value, load(dense, index + 2 * lane), s2)
+        s3 = fma(value, load(dense, index + 3 * lane), s3)
+    store(out, out_start, s0)
+    store(out, out_start + lane, s1)
+    store(out, out_start + 2 * lane, s2)
+    store(out, out_start + 3 * lane, s3)
 
 
 @inner_njit(forceinline=True)
-def _one_vector(col_indices, values, dense, stride, begin, end, at, out, to):
+def _one_vector(col_indices, values, dense, stride, begin, end, column, out, out_start):
     """Two sums, by turns: an addition need not wait for the one before."""
     s0 = s1 = broadcast(values.dtype.type(0))
-    k, whole, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~1)), np.uint64(end)
-    while k < whole:
-        one = np.int64(col_indices[k]) * stride + at
-        other = np.int64(col_indices[k + np.uint64(1)]) * stride + at
-        s0 = fma(broadcast(values[k]), load(dense, one), s0)
-        s1 = fma(broadcast(values[k + np.uint64(1)]), load(dense, other), s1)
+    k, even_end, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~1)), np.uint64(end)
+    while k < even_end:
+        index0 = np.int64(col_indices[k]) * stride + column
+        index1 = np.int64(col_indices[k + np.uint64(1)]) * stride + column
+        s0 = fma(broadcast(values[k]), load(dense, index0), s0)
+        s1 = fma(broadcast(values[k + np.uint64(1)]), load(dense, index1), s1)
         k += np.uint64(2)
     if k < last:
-        s0 = fma(broadcast(values[k]), load(dense, np.int64(col_indices[k]) * stride + at), s0)
-    store(out, to, s0 + s1)
+        s0 = fma(broadcast(values[k]), load(dense, np.int64(col_indices[k]) * stride + column), s0)
+    store(out, out_start, s0 + s1)
 
 
 @inner_njit(forceinline=True)
-def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, to, small, limit):
-    """out[to : to + width] = the entries begin to end - 1, each times dense[column * stride + at ... + width].
+def sum_entries(col_indices, values, dense, stride, begin, end, column, width, out, out_start, small, limit):
+    """out[out_start : out_start + width] = entries begin to end - 1, each times a row of dense from `column` on.
 
     dense, out: lines of memory. The last columns are done by a vector that begins earlier. What is less than a vector
     is part of one that is loaded in whole, and stored in whole where it ends before `limit`: the rows that come next
@@ -219,26 +219,26 @@ def sum_entries(col_indices, values, dense, stride, begin, end, at, width, out, 
     """
     lane, j = lanes(dense), 0
     if width < lane:
-        if to + lane <= limit:
-            _one_vector(col_indices, values, dense, stride, begin, end, at, out, to)
+        if out_start + lane <= limit:
+            _one_vector(col_indices, values, dense, stride, begin, end, column, out, out_start)
             return
-        _one_vector(col_indices, values, dense, stride, begin, end, at, small, 0)
+        _one_vector(col_indices, values, dense, stride, begin, end, column, small, 0)
         while j < width:
-            out[to + j] = small[j]
+            out[out_start + j] = small[j]
             j += 1
         return
     while j + 8 * lane <= width:
-        _eight_vectors(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        _eight_vectors(col_indices, values, dense, stride, begin, end, column + j, out, out_start + j)
         j += 8 * lane
     if j + 4 * lane <= width:
-        _four_vectors(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        _four_vectors(col_indices, values, dense, stride, begin, end, column + j, out, out_start + j)
         j += 4 * lane
     while j + lane <= width:
-        _one_vector(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        _one_vector(col_indices, values, dense, stride, begin, end, column + j, out, out_start + j)
         j += lane
     if j < width:
         j = width - lane
-        _one_vector(col_indices, values, dense, stride, begin, end, at + j, out, to + j)
+        _one_vector(col_indices, values, dense, stride, begin, end, column + j, out, out_start + j)
 
 
 @inner_njit()
@@ -250,20 +250,20 @@ def _part(arguments, task, who):
     part, panel = task % parts, task // parts
     left = panel * wide
     right = width if panel == panels - 1 else left + wide
-    stride, at = width, left
+    stride, column = width, left
     if packed:
-        stride, at = right - left, packed * left
+        stride, column = right - left, packed * left
     target, rest, ends = memory(out), memory(carries), memory(crow_indices)
     columns, numbers, room = memory(col_indices), memory(values), np.empty(lanes(out), values.dtype)
     small = memory(room)
     row, entry = merge_path(crow_indices, entries, part * steps // parts)
     last_row, last_entry = merge_path(crow_indices, entries, (part + 1) * steps // parts)
     for i in range(row, last_row + 1):
-        here = i < last_row  # the row ends here; the last one is carried out
-        end = np.int64(ends[i + 1]) if here else last_entry
-        line, to = (target, i * width + left) if here else (rest, part * width + left)
-        limit = last_row * width if here else 0
-        sum_entries(columns, numbers, source, stride, entry, end, at, right - left, line, to, small, limit)
+        ends_here = i < last_row  # the row ends here; the last one is carried out
+        end = np.int64(ends[i + 1]) if ends_here else last_entry
+        line, out_start = (target, i * width + left) if ends_here else (rest, part * width + left)
+        limit = last_row * width if ends_here else 0
+        sum_entries(columns, numbers, source, stride, entry, end, column, right - left, line, out_start, small, limit)
         entry = end
     carry_rows[part] = last_row
 
@@ -279,12 +279,12 @@ def _pack_part(arguments, task, who):
         left = panel * wide
         across = width - left if panel == panels - 1 else wide
         for i in range(task * rows // tasks, (task + 1) * rows // tasks):
-            here, there, j = i * width + left, rows * left + i * across, 0
+            source_start, target_start, j = i * width + left, rows * left + i * across, 0
             while j + lane <= across:
-                store(target, there + j, load(source, here + j))
+                store(target, target_start + j, load(source, source_start + j))
                 j += lane
             while j < across:
-                target[there + j] = source[here + j]
+                target[target_start + j] = source[source_start + j]
                 j += 1
 
 
@@ -372,17 +372,17 @@ def spmm_backward_loop(crow_indices, col_indices, grad, values, dense):
 
 
 @inner_njit()
-def _dot(one, other, at, to, width):
+def _dot(x, y, x_start, y_start, width):
     """The sum of products of two rows of `width`."""
-    lane, j = lanes(one), 0
-    a = b = broadcast(one.dtype.type(0))
+    lane, j = lanes(x), 0
+    a = b = broadcast(x.dtype.type(0))
     while j + 2 * lane <= width:
-        a = fma(load(one, at + j), load(other, to + j), a)
-        b = fma(load(one, at + j + lane), load(other, to + j + lane), b)
+        a = fma(load(x, x_start + j), load(y, y_start + j), a)
+        b = fma(load(x, x_start + j + lane), load(y, y_start + j + lane), b)
         j += 2 * lane
     total = reduce_add(a + b)
     while j < width:
-        total += one[at + j] * other[to + j]
+        total += x[x_start + j] * y[y_start + j]
         j += 1
     return total
 
@@ -391,13 +391,13 @@ def _dot(one, other, at, to, width):
 def _values_part(arguments, task, who):
     crow_indices, col_indices, grad, dense, of_values, tasks = arguments
     width, entries = dense.shape[1], col_indices.size
-    one, other = memory(grad), memory(dense)
+    grad_line, dense_line = memory(grad), memory(dense)
     begin, end = task * entries // tasks, (task + 1) * entries // tasks
     row = cpu_spmv.row_at(crow_indices, begin)
     for k in range(begin, end):
         while crow_indices[row + 1] <= k:
             row += 1
-        of_values[k] = _dot(one, other, row * width, np.int64(col_indices[k]) * width, width)
+        of_values[k] = _dot(grad_line, dense_line, row * width, np.int64(col_indices[k]) * width, width)
 
 
 @cached_njit()
@@ -417,9 +417,9 @@ def transpose(crow_indices, col_indices, values, columns):
     ends = starts.copy()
     for i in range(crow_indices.size - 1):
         for k in range(crow_indices[i], crow_indices[i + 1]):
-            at = ends[col_indices[k]]
-            rows[at], sorted_values[at] = i, values[k]
-            ends[col_indices[k]] = at + 1
+            index = ends[col_indices[k]]
+            rows[index], sorted_values[index] = i, values[k]
+            ends[col_indices[k]] = index + 1
     return starts, rows, sorted_values
 
 

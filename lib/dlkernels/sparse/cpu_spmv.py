@@ -48,13 +48,13 @@ def on_lines(rung):
     result."""
 
     @functools.wraps(rung)
-    def whole(crow_indices, col_indices, values, input):
+    def wrapper(crow_indices, col_indices, values, input):
         out = new((len(crow_indices) - 1,), values.dtype)
         indices = (plain(np.asarray(x, np.int64)) for x in (crow_indices, col_indices))
         rung(*indices, plain(values), plain(input), out)
         return out
 
-    return whole
+    return wrapper
 
 
 @cached_njit()
@@ -149,11 +149,11 @@ def _entries(crow_indices, col_indices, values, x, out, parts):
     entries = values.size
     rows, carries = np.empty(parts, np.int64), np.empty(parts, values.dtype)
     for part in prange(parts):
-        first, last = part * entries // parts, (part + 1) * entries // parts
-        row = row_at(crow_indices, first) if part else 0
-        last_row = row_at(crow_indices, last) if part < parts - 1 else out.size
+        start, stop = part * entries // parts, (part + 1) * entries // parts
+        row = row_at(crow_indices, start) if part else 0
+        last_row = row_at(crow_indices, stop) if part < parts - 1 else out.size
         rows[part] = last_row
-        carries[part] = _walk(crow_indices, col_indices, values, x, out, row, first, last_row, last)
+        carries[part] = _walk(crow_indices, col_indices, values, x, out, row, start, last_row, stop)
     _add_carries(rows, carries, out)
 
 
@@ -195,9 +195,9 @@ def _sum_by_fours(col_indices, values, x, begin, end):
     """Four sums: an addition need not wait for the one before. A call for each row would cost more than a short row."""
     zero = values.dtype.type(0)
     a, b, c, d = zero, zero, zero, zero
-    k, whole, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~3)), np.uint64(end)
+    k, full_end, last = np.uint64(begin), np.uint64(begin + ((end - begin) & ~3)), np.uint64(end)
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    while k < whole:
+    while k < full_end:
         a += values[k] * x[unsigned(col_indices[k])]
         b += values[k + one] * x[unsigned(col_indices[k + one])]
         c += values[k + two] * x[unsigned(col_indices[k + two])]
@@ -222,12 +222,12 @@ def _part(arguments, task, who):
     if last_row < row or last_entry < entry or not columns_are_there(columns, entry, last_entry, x.size):
         return
     for i in range(np.uint64(row), np.uint64(last_row + 1)):
-        here = i < np.uint64(last_row)  # the row ends here; the last one is carried out
-        end = np.int64(ends[i + np.uint64(1)]) if here else last_entry
+        ends_here = i < np.uint64(last_row)  # the row ends here; the last one is carried out
+        end = np.int64(ends[i + np.uint64(1)]) if ends_here else last_entry
         if end < entry or end > last_entry:
             return
         total = _sum_by_fours(columns, numbers, factors, entry, end)
-        if here:
+        if ends_here:
             target[i] = total
         else:
             carries[task] = total

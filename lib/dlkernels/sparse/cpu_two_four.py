@@ -38,20 +38,20 @@ def _pack(sizes, dense, values, indices):
     rows, columns = dense.shape
     for i in range(rows):
         for four in range(columns // 4):
-            at, ranks = 4 * four, 0
+            start, ranks = 4 * four, 0
             first, second = -1, -1
             for p in range(4):
                 ranks = 0  # how many of the four are larger, or as large and before it
                 for q in range(4):
-                    larger = sizes[i, at + q] > sizes[i, at + p]
-                    if larger or (q < p and sizes[i, at + q] == sizes[i, at + p]):
+                    larger = sizes[i, start + q] > sizes[i, start + p]
+                    if larger or (q < p and sizes[i, start + q] == sizes[i, start + p]):
                         ranks += 1
                 if ranks < 2:
                     if first < 0:
                         first = p
                     else:
                         second = p
-            values[i, 2 * four], values[i, 2 * four + 1] = dense[i, at + first], dense[i, at + second]
+            values[i, 2 * four], values[i, 2 * four + 1] = dense[i, start + first], dense[i, start + second]
             indices[i, four // 2] |= np.uint8((first | second << 2) << 4 * (four % 2))
 
 

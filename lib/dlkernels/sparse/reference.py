@@ -127,7 +127,7 @@ def linear_2_4(input, values, indices, bias=None):
     columns = columns_of(indices, weight.shape[1])
     lines = input.reshape(int(np.prod(input.shape[:-1])), input.shape[-1])
     out = np.empty((len(lines), len(weight)))
-    for row, (numbers, at) in enumerate(zip(weight, columns, strict=True)):
-        out[:, row] = (lines[:, at] * numbers).sum(axis=1)
+    for row, (numbers, kept) in enumerate(zip(weight, columns, strict=True)):
+        out[:, row] = (lines[:, kept] * numbers).sum(axis=1)
     out = out.reshape(*input.shape[:-1], len(weight))
     return out if bias is None else out + _double(bias)
