@@ -479,8 +479,8 @@ KERNELS = [
     ),
     Fault(
         "tiles of pixels: few channels, in the order of places",
-        "weight_start, pixel = weights + (c * taps + t) * PANEL, band",
-        "weight_start, pixel = weights + (t * ins + c) * PANEL, band",
+        "tap, pixel = weights + (c * taps + t) * PANEL, band",
+        "tap, pixel = weights + (t * ins + c) * PANEL, band",
         OPERATIONS,
         "conv2d_tile and test_shapes",
     ),

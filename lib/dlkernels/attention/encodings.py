@@ -77,8 +77,8 @@ def rotary_numpy(x, cosines, sines, interleaved, out):
 def _turn_part(arguments, task, who):
     x, cosines, sines, apart, step, out, tasks = arguments
     length, half = cosines.shape
-    start, stop = part_of(task, tasks, x.shape[0] * length)
-    for r in range(start, stop):
+    first, last = part_of(task, tasks, x.shape[0] * length)
+    for r in range(first, last):
         source, target, c, s = (
             x[r // length, r % length],
             out[r // length, r % length],

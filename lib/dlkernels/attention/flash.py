@@ -131,25 +131,25 @@ def _tile(everything, head, tile, who):
     fill(line, result, g.values * across, zero)
     k_stop = min(g.keys, q_start + count) if skip and g.causal else g.keys
     for k_start in range(0, k_stop, KEYS):
-        block_keys = min(KEYS, k_stop - k_start)
+        keys = min(KEYS, k_stop - k_start)
         kind = kind_of(mods, head, tile, k_start // KEYS, g.keys)
         if kind == NOBODY:
             continue
         k_row = g.of_k[head] + k_start * g.width
-        of_k = k_row, g.width, 1, block_keys, g.width
+        of_k = k_row, g.width, 1, keys, g.width
         products(from_k, *of_k, line, q_tile, scores, across, count)
-        if g.causal and k_start + block_keys > q_start + 1:
-            hide_later(line, scores, across, block_keys, k_start - q_start)
+        if g.causal and k_start + keys > q_start + 1:
+            hide_later(line, scores, across, keys, k_start - q_start)
         if masked:
             row, column = g.mask_row, g.mask_column
             mask_start = g.of_mask[head] + q_start * row + k_start * column
-            terms = memory(mask), mask_start, column, row, block_keys, count
+            terms = memory(mask), mask_start, column, row, keys, count
             add_mask(*terms, line, scores, across, spare)
-        modify(mods, kind, line, scores, across, head, q_start, k_start, block_keys, count)
-        weigh(line, scores, across, count, block_keys, top, summed, factor)
+        modify(mods, kind, line, scores, across, head, q_start, k_start, keys, count)
+        weigh(line, scores, across, count, keys, top, summed, factor)
         v_row, values = g.of_v[head] + k_start * g.values, g.values
         target = scores, result, factor, across, count
-        add_products(from_v, v_row, values, block_keys, line, *target)
+        add_products(from_v, v_row, values, keys, line, *target)
     for i in range(count):
         if sums.size:
             row = head * g.queries + q_start + i

@@ -144,8 +144,8 @@ def add_taps(acc, line, weights, band, places, ins, channel):
     """
     taps = places.size
     for t in range(taps):
-        weight_start, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
-        acc = tile_multiply_add(acc, ins, line, weight_start, (1, row), line, pixel, channel)
+        tap, pixel, row = weights + t * PANEL, band + places[t], taps * PANEL
+        acc = tile_multiply_add(acc, ins, line, tap, (1, row), line, pixel, channel)
     return acc
 
 
@@ -155,8 +155,8 @@ def add_few(acc, line, weights, band, places, ins, channel):
     taps = places.size
     for c in range(ins):
         for t in range(taps):
-            weight_start, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
-            acc = tile_multiply_add(acc, 1, line, weight_start, (1, 0), line, pixel, 0)
+            tap, pixel = weights + (c * taps + t) * PANEL, band + c * channel + places[t]
+            acc = tile_multiply_add(acc, 1, line, tap, (1, 0), line, pixel, 0)
     return acc
 
 
