@@ -78,13 +78,13 @@ def _prepare_lstm_with_gates(
 )
 def _prepare_lstm_from_gates(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, *settings, **named):
     g, *prepared = _prepare_lstm_backward(grad, x, h0, c0, w_ih, w_hh, b_ih, b_hh, *settings, **named)
-    for (name, one), expected in zip({"gates": gates, "cells": cells}.items(), g.kept_shapes(), strict=True):
-        float_array(name, one)
-        one_place(**{name: one}, x=x)
-        same("dtype", x=x, **{name: one})
-        if tuple(one.shape) != expected:
+    for (name, array), expected in zip({"gates": gates, "cells": cells}.items(), g.kept_shapes(), strict=True):
+        float_array(name, array)
+        one_place(**{name: array}, x=x)
+        same("dtype", x=x, **{name: array})
+        if tuple(array.shape) != expected:
             raise ValueError(
-                f"{name} has shape {tuple(one.shape)}; expected {expected}, as lstm_with_gates(x, ...) returns it."
+                f"{name} has shape {tuple(array.shape)}; expected {expected}, as lstm_with_gates(x, ...) returns it."
             )
     return g, gates, cells, *prepared
 
@@ -97,11 +97,11 @@ def _prepare_gru_backward(grad, x, *rest, **named):
 
 @operation("scan", reference.scan, examples.SCAN)
 def _prepare_scan(a, b, h0=None, dim=0, reverse=False):
-    given = {"a": a, "b": b} | ({} if h0 is None else {"h0": h0})
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"a": a, "b": b} | ({} if h0 is None else {"h0": h0})
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     same("shape", a=a, b=b)
     shape, dim = tuple(a.shape), whole_number("dim", dim)
     if not -len(shape) <= dim < len(shape):
@@ -125,11 +125,13 @@ def _prepare_scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
 
 def _check_minimal(gates, x, h0, weight, bias):
     """The number of hidden units."""
-    given = {name: one for name, one in (("x", x), ("h0", h0), ("weight", weight), ("bias", bias)) if one is not None}
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {
+        name: array for name, array in (("x", x), ("h0", h0), ("weight", weight), ("bias", bias)) if array is not None
+    }
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     if x.ndim not in (2, 3) or x.shape[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (steps, batch, features) or (steps, features).")
     rows = tuple(weight.shape)
@@ -139,8 +141,8 @@ def _check_minimal(gates, x, h0, weight, bias):
         )
     hidden = rows[0] // gates
     for name, wanted in (("bias", (rows[0],)), ("h0", (*tuple(x.shape)[1:-1], hidden))):
-        if name in given and tuple(given[name].shape) != wanted:
-            raise ValueError(f"{name} has shape {tuple(given[name].shape)}; expected {wanted}.")
+        if name in arrays and tuple(arrays[name].shape) != wanted:
+            raise ValueError(f"{name} has shape {tuple(arrays[name].shape)}; expected {wanted}.")
     return hidden
 
 

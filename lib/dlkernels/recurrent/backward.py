@@ -36,7 +36,7 @@ def _step(kind, of_x, of_h, h, c):
     """(new h, new c, what is kept)."""
     parts = [np.split(part, GATES[kind], axis=1) for part in (of_x, of_h)]
     if kind == "lstm":
-        i, f, g, o = (one + other for one, other in zip(*parts, strict=True))
+        i, f, g, o = (a + b for a, b in zip(*parts, strict=True))
         i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
         c = f * c + i * g
         squashed = np.tanh(c)

@@ -41,7 +41,7 @@ def rows_of(weight, gate, hidden):
 def step(kind, of_x, of_h, h, c):
     """(new h, new c) from lists of gates, W x + b and U h + d."""
     if kind == "lstm":
-        i, f, g, o = (one + other for one, other in zip(of_x, of_h, strict=True))
+        i, f, g, o = (a + b for a, b in zip(of_x, of_h, strict=True))
         c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
         return sigmoid(o) * np.tanh(c), c
     if kind == "gru":

@@ -38,20 +38,20 @@ def network(kind, states):
     def arguments(draw, *shape):
         *batch, steps, features, hidden = shape if len(shape) < 4 else (shape[1], shape[0], *shape[2:])
         steps, features, hidden = max(1, steps), max(1, features), max(1, hidden)
-        layers, both, first, padded, biased, given = draw.one_of(SETTINGS)
-        first, padded = first and len(batch) > 0, padded and len(batch) > 0
-        lead = (*batch, steps) if first else (steps, *batch)
+        layers, both, batch_first, padded, biased, with_states = draw.one_of(SETTINGS)
+        batch_first, padded = batch_first and len(batch) > 0, padded and len(batch) > 0
+        lead = (*batch, steps) if batch_first else (steps, *batch)
         count, rows = layers * (2 if both else 1), GATES[kind] * hidden
         x = draw.array(*lead, features)
-        states_ = [draw.array(count, *batch, hidden) if given else None for _ in range(states)]
+        states_ = [draw.array(count, *batch, hidden) if with_states else None for _ in range(states)]
         widths = [features if k < count // layers else hidden * count // layers for k in range(count)]
         w_ih = tuple(draw.array(rows, width, scale=width**-0.5) for width in widths)
         w_hh = tuple(draw.array(rows, hidden, scale=1 / hidden) for _ in range(count))
         biases = [tuple(draw.array(rows) for _ in range(count)) if biased else None for _ in range(2)]
-        weights = [each if count > 1 or each is None else each[0] for each in (w_ih, w_hh, *biases)]
+        weights = [group if count > 1 or group is None else group[0] for group in (w_ih, w_hh, *biases)]
         lengths = tuple(int(n) for n in draw.random.integers(1, steps + 1, batch[0])) if padded else None
         relu = [("tanh", "relu")[draw.seed % 2]] if kind == "tanh" else []
-        return x, *states_, *weights, *relu, both, first, lengths
+        return x, *states_, *weights, *relu, both, batch_first, lengths
 
     return arguments
 
@@ -60,9 +60,9 @@ def gradient_of(make, forward):
     """The arguments of the backward: gradients of all results first."""
 
     def arguments(draw, *shape):
-        given = make(draw, *shape)
-        grads = tuple(draw.array(*result.shape) for result in forward(*given))
-        return grads, *given
+        forward_arguments = make(draw, *shape)
+        grads = tuple(draw.array(*result.shape) for result in forward(*forward_arguments))
+        return grads, *forward_arguments
 
     return arguments
 
@@ -108,9 +108,9 @@ WITH_GATES = replace(LSTM, allowed=rounded(reference.lstm_with_gates))
 
 def from_gates_arguments(draw, *shape):
     """Gates as a forward pass makes them, rounded: the error allowed, that of all formulas, has it."""
-    grads, *given = LSTM_BACKWARD.arguments(draw, *shape)
-    *_, gates, cells = (one.astype(draw.dtype) for one in reference.lstm_with_gates(*given))
-    return grads, *given[:7], gates, cells, *given[7:]
+    grads, *arrays = LSTM_BACKWARD.arguments(draw, *shape)
+    *_, gates, cells = (one.astype(draw.dtype) for one in reference.lstm_with_gates(*arrays))
+    return grads, *arrays[:7], gates, cells, *arrays[7:]
 
 
 FROM_GATES = replace(LSTM_BACKWARD, arguments=from_gates_arguments, allowed=rounded(reference.lstm_backward_from_gates))
@@ -125,11 +125,11 @@ TIMED_LINES = ((1 << 16,), (1024, 256))
 
 
 def scan_arguments(draw, *shape):
-    dim, reverse, given = draw.one_of(((0, False, False), (-1, True, True), (0, True, False), (-1, False, True)))
+    dim, reverse, with_state = draw.one_of(((0, False, False), (-1, True, True), (0, True, False), (-1, False, True)))
     a, b = draw.array(*shape), draw.array(*shape)
     rest = list(shape)
     del rest[dim]
-    return a, b, draw.array(*rest) if given and rest else None, dim, reverse
+    return a, b, draw.array(*rest) if with_state and rest else None, dim, reverse
 
 
 def scan_gradient_arguments(draw, *shape):
@@ -191,9 +191,9 @@ def minimal(count):
     def arguments(draw, *shape):
         *batch, steps, features, hidden = shape if len(shape) < 4 else (shape[1], shape[0], *shape[2:])
         features, hidden = max(1, features), max(1, hidden)
-        biased, given = draw.one_of(((True, True), (False, False), (True, False)))
+        biased, with_state = draw.one_of(((True, True), (False, False), (True, False)))
         x, weight = draw.array(steps, *batch, features), draw.array(count * hidden, features, scale=features**-0.5)
-        h0 = draw.array(*batch, hidden) if given else None
+        h0 = draw.array(*batch, hidden) if with_state else None
         return x, h0, weight, draw.array(count * hidden) if biased else None
 
     return arguments

@@ -57,8 +57,8 @@ def panels(matrix, gates):
     """
     hidden = len(matrix) // gates
     starts = [
-        k * hidden + first + min(r, min(UNITS, hidden - first) - ROWS)
-        for first in range(0, hidden, UNITS)
+        k * hidden + start + min(r, min(UNITS, hidden - start) - ROWS)
+        for start in range(0, hidden, UNITS)
         for k in range(gates)
         for r in range(0, UNITS, ROWS)
     ]
@@ -76,55 +76,55 @@ def packed(matrix, starts, rows):
 def _turn_over(matrix, starts, result):
     columns, rows = result.shape[1:]
     for k in range(starts.size):
-        at, to = starts[k] * columns, k * columns * rows
-        pack(memory(matrix), at, 1, columns, columns, rows, memory(result), to, rows)
+        source_start, target_start = starts[k] * columns, k * columns * rows
+        pack(memory(matrix), source_start, 1, columns, columns, rows, memory(result), target_start, rows)
 
 
 @inner_njit(error_model="numpy")
-def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, at):
+def _products(weights, panel, row, rows, hidden, state, h_at, wide, p, p_at, p_row, added, gates, gates_at):
     """gates[r, :] = (P[row + r, :] if added) + the sum over k of U[row + r, k] * h[k, :] for r < rows, in tiles as of
     `panels`."""
     for tile in range(-(-rows // ROWS)):
-        r, place = min(tile * ROWS, rows - ROWS), (panel + tile) * hidden * ROWS
+        r, weights_at = min(tile * ROWS, rows - ROWS), (panel + tile) * hidden * ROWS
         v = 0
         while v + VECTORS * lanes <= wide:
             if added:
                 acc = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, VECTORS)
             else:
                 acc = tile_zeros(p, ROWS, VECTORS)
-            acc = tile_multiply_add(acc, hidden, weights, place, (1, ROWS), state, h_at + v, wide)
-            tile_store(gates, at + r * wide + v, wide, acc)
+            acc = tile_multiply_add(acc, hidden, weights, weights_at, (1, ROWS), state, h_at + v, wide)
+            tile_store(gates, gates_at + r * wide + v, wide, acc)
             v += VECTORS * lanes
         if v < wide:
             if added:
-                one = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, 1)
+                acc_1 = tile_load(p, p_at + (row + r) * p_row + v, p_row, ROWS, 1)
             else:
-                one = tile_zeros(p, ROWS, 1)
-            one = tile_multiply_add(one, hidden, weights, place, (1, ROWS), state, h_at + v, wide)
-            tile_store(gates, at + r * wide + v, wide, one)
+                acc_1 = tile_zeros(p, ROWS, 1)
+            acc_1 = tile_multiply_add(acc_1, hidden, weights, weights_at, (1, ROWS), state, h_at + v, wide)
+            tile_store(gates, gates_at + r * wide + v, wide, acc_1)
 
 
 @inner_njit(error_model="numpy")
 def _step_over_batch(arguments, task, who):
     """One step of UNITS units, all sequences."""
-    kind, weights, bias, p, p_at, state, h_at, new_at, mask, whole, line, each, t, out = arguments
+    kind, weights, bias, p, p_at, state, h_at, new_at, mask, all_go_on, line, stride, t, out = arguments
     batch, hidden = out.shape[1], out.shape[2]
     wide = -(-batch // lanes) * lanes
-    p_row, first = p.shape[1], task * UNITS
-    units = min(UNITS, hidden - first)
+    p_row, start = p.shape[1], task * UNITS
+    units = min(UNITS, hidden - start)
     gate_stride = (UNITS + ROWS) * wide
     gates, states, numbers, weight_line, going = memory(line), memory(state), memory(p), memory(weights), memory(mask)
-    gates_at = who * each + ROWS * wide
+    gates_at = who * stride + ROWS * wide
     count = 4 if kind == LSTM else 3
     for k in range(count):
         _products(
-            weight_line, (task * count + k) * PANELS, k * hidden + first, units, hidden, states, h_at, wide, numbers,
+            weight_line, (task * count + k) * PANELS, k * hidden + start, units, hidden, states, h_at, wide, numbers,
             p_at, p_row, kind == LSTM or k < 2,
             gates, gates_at + k * gate_stride,
         )  # fmt: skip
     cells, new_cells = h_at + 2 * hidden * wide, new_at + 2 * hidden * wide
     for u in range(units):
-        unit = first + u
+        unit = start + u
         b_0, b_1, b_2, b_3 = (bias[unit], bias[hidden + unit], bias[2 * hidden + unit], bias[3 * hidden + unit])
         gate_at, state_at = gates_at + u * wide, unit * wide
         of_n = p_at + (2 * hidden + unit) * p_row
@@ -142,23 +142,23 @@ def _step_over_batch(arguments, task, who):
                     h_at + some, states,
                     new_at + some,
                 )  # fmt: skip
-    if whole and units >= lanes and batch >= lanes:
+    if all_go_on and units >= lanes and batch >= lanes:
         result = memory(out)
         for u in range(0, units, lanes):
-            unit = first + min(u, units - lanes)  # the last block begins earlier
+            unit = start + min(u, units - lanes)  # the last block begins earlier
             for s in range(0, batch, lanes):
                 b = min(s, batch - lanes)
                 transpose_block(states, new_at + unit * wide + b, wide, result, (t * batch + b) * hidden + unit, hidden)
         return
     for b in range(batch):
         if mask[b] != ZERO:
-            for unit in range(first, first + units):
+            for unit in range(start, start + units):
                 out[t, b, unit] = states[new_at + unit * wide + b]
 
 
 @cached_njit(error_model="numpy")
 def _over_batch(
-    kind, weights, bias, p, state, now, mask, lengths, line, each, begin, steps, reverse, out, threads, team
+    kind, weights, bias, p, state, now, mask, lengths, line, stride, begin, steps, reverse, out, threads, team
 ):
     """`steps` steps from `begin` on, whose P there is. now: 0 or 1, where in `state` the states before them stand."""
     batch, hidden = out.shape[1], out.shape[2]
@@ -167,12 +167,12 @@ def _over_batch(
     for number in range(steps):
         k = steps - 1 - number if reverse else number
         t = begin + k
-        whole = True  # whether all sequences go on
+        all_go_on = True  # whether all sequences go on
         for b in range(batch):
             mask[b] = ONE if t < lengths[b] else ZERO
-            whole = whole and t < lengths[b]
+            all_go_on = all_go_on and t < lengths[b]
         h_at, new_at = now * hidden * wide, (1 - now) * hidden * wide
-        arguments = kind, weights, bias, p, k * batch, state, h_at, new_at, mask, whole, line, each, t, out
+        arguments = kind, weights, bias, p, k * batch, state, h_at, new_at, mask, all_go_on, line, stride, t, out
         share(_step_over_batch, arguments, tasks, threads, least, team)
         now = 1 - now
     return now
@@ -183,11 +183,11 @@ def _inputs_of_units(arguments, task, who):
     """P of all gates of UNITS units, for all columns of a block. The last task may write rows of another once more, the
     same."""
     count, weights, hidden, depth, line, p = arguments
-    first, wide, numbers = task * UNITS, p.shape[1], memory(p)
+    start, wide, numbers = task * UNITS, p.shape[1], memory(p)
     for k in range(count):
-        row = k * hidden + first
+        row = k * hidden + start
         _products(
-            memory(weights), (task * count + k) * PANELS, row, min(UNITS, hidden - first), depth, memory(line), 0, wide,
+            memory(weights), (task * count + k) * PANELS, row, min(UNITS, hidden - start), depth, memory(line), 0, wide,
             numbers, 0, wide, False, numbers, row * wide,
         )  # fmt: skip
 
@@ -220,8 +220,8 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
     if c is not None:
         state[2 * size : 3 * size].reshape(g.hidden, wide)[:, : g.batch] = c.T
     weights = panels(w_hh, gates)
-    threads, each = threads_for(g.hidden, wide, gates), gates * (UNITS + ROWS) * wide
-    line, mask = line_of(threads * each), np.zeros(wide, np.float32)
+    threads, stride = threads_for(g.hidden, wide, gates), gates * (UNITS + ROWS) * wide
+    line, mask = line_of(threads * stride), np.zeros(wide, np.float32)
     lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
     block = max(1, BLOCK // (gates * g.hidden * g.batch))
     if block > 1 and block * g.batch % APART == 0:
@@ -240,7 +240,7 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
         else:
             multiply_contiguous(w_ih, some.T, p)
         now = _over_batch(
-            kind, weights, bias, p, state, now, mask, lengths, line, each, begin, len(some) // g.batch, reverse, out,
+            kind, weights, bias, p, state, now, mask, lengths, line, stride, begin, len(some) // g.batch, reverse, out,
             threads, team.members(),
         )  # fmt: skip
     h[:] = state[now * size : (now + 1) * size].reshape(g.hidden, wide)[:, : g.batch].T
@@ -254,12 +254,12 @@ def over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out):
 @inner_njit(error_model="numpy")
 def _step_over_units(arguments, task, who):
     """One step of ACROSS vectors of units of a single sequence. The last task begins earlier, in rows of its own."""
-    kind, weights, bias_h, p, p_at, state, h_at, new_at, going, line, each, out, out_at, backwards = arguments
+    kind, weights, bias_h, p, p_at, state, h_at, new_at, going, line, stride, out, out_at, backwards = arguments
     hidden = weights.shape[1]
     task = -(-hidden // (ACROSS * lanes)) - 1 - task if backwards else task
-    first = task * ACROSS * lanes
-    units = min(ACROSS * lanes, hidden - first)
-    begin = min(first, hidden - ACROSS * lanes)
+    start = task * ACROSS * lanes
+    units = min(ACROSS * lanes, hidden - start)
+    begin = min(start, hidden - ACROSS * lanes)
     gates, states, numbers, weight_line, bias_line = (
         memory(line),
         memory(state),
@@ -267,7 +267,7 @@ def _step_over_units(arguments, task, who):
         memory(weights),
         memory(bias_h),
     )
-    gates_at, gate_stride = who * each, ACROSS * lanes
+    gates_at, gate_stride = who * stride, ACROSS * lanes
     count = 4 if kind == LSTM else 3
     for k in range(count):
         column = k * hidden + begin
@@ -279,7 +279,7 @@ def _step_over_units(arguments, task, who):
         acc = tile_multiply_add(acc, hidden, states, h_at, (0, 1), weight_line, weights_at, ACROSS * lanes)
         tile_store(gates, gates_at + k * gate_stride, 0, acc)
     # New states stand where gates were, until those that are this task's own go where others read them.
-    of_n, ones, result, skipped = p_at + 2 * hidden + begin, memory(going), memory(out), first - begin
+    of_n, ones, result, skipped = p_at + 2 * hidden + begin, memory(going), memory(out), start - begin
     for v in range(skipped // lanes * lanes, gate_stride, lanes):
         if kind == LSTM:
             lstm_vector(
@@ -295,13 +295,13 @@ def _step_over_units(arguments, task, who):
             )  # fmt: skip
     for unit in range(units):
         gate_at = gates_at + skipped + unit
-        states[new_at + first + unit] = result[out_at + first + unit] = gates[gate_at]
+        states[new_at + start + unit] = result[out_at + start + unit] = gates[gate_at]
         if kind == LSTM:
-            states[new_at + 2 * hidden + first + unit] = gates[gate_at + gate_stride]
+            states[new_at + 2 * hidden + start + unit] = gates[gate_at + gate_stride]
 
 
 @cached_njit(error_model="numpy")
-def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, steps, reverse, out, b, threads, team):
+def _over_units(kind, weights, bias_h, p, state, now, ones, line, stride, begin, steps, reverse, out, b, threads, team):
     hidden, rows = weights.shape[1], p.shape[1]
     tasks, least = -(-hidden // (ACROSS * lanes)), hidden * hidden // 4
     for number in range(steps):
@@ -310,7 +310,7 @@ def _over_units(kind, weights, bias_h, p, state, now, ones, line, each, begin, s
         out_at = ((begin + k) * out.shape[1] + b) * hidden
         # To and fro: what a thread read last of U is what its cache still has. A team keeps its order, each its part.
         backwards = threads == 1 and number % 2 == 1
-        arguments = kind, weights, bias_h, p, k * rows, state, h_at, new_at, ones, line, each, out, out_at, backwards
+        arguments = kind, weights, bias_h, p, k * rows, state, h_at, new_at, ones, line, stride, out, out_at, backwards
         share(_step_over_units, arguments, tasks, threads, least, team)
         now = 1 - now
     return now
@@ -332,15 +332,15 @@ def over_units(kind, g, reverse, x, h, c, w_ih, weights, bias, bias_h, out, b):
     state[:hidden] = h[b]
     if c is not None:
         state[2 * hidden : 3 * hidden] = c[b]
-    threads, each = threads_for(hidden, 1, GATES[g.kind]), GATES[g.kind] * ACROSS * lanes
-    line, ones = line_of(threads * each), np.ones(ACROSS * lanes, np.float32)
+    threads, stride = threads_for(hidden, 1, GATES[g.kind]), GATES[g.kind] * ACROSS * lanes
+    line, ones = line_of(threads * stride), np.ones(ACROSS * lanes, np.float32)
     block, now = max(1, BLOCK // rows), 0
     begins = range(0, steps, block)
     for begin in reversed(begins) if reverse else begins:
         p = product(np.ascontiguousarray(x[begin : min(begin + block, steps), b]), w_ih.T)
         p += bias
         now = _over_units(
-            kind, weights, bias_h, p, state, now, ones, line, each, begin, len(p), reverse, out, b, threads,
+            kind, weights, bias_h, p, state, now, ones, line, stride, begin, len(p), reverse, out, b, threads,
             team.members(),
         )  # fmt: skip
     h[b] = state[now * hidden : (now + 1) * hidden]
@@ -359,17 +359,17 @@ def in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
         inputs_batched(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out)
         return
     zeros = np.zeros(GATES[g.kind] * hidden, np.float32)
-    b_ih, b_hh = (zeros if one is None else one for one in (b_ih, b_hh))
-    whole = b_ih + b_hh
+    b_ih, b_hh = (zeros if array is None else array for array in (b_ih, b_hh))
+    bias = b_ih + b_hh
     if kind == GRU:  # what U h of n is multiplied with comes after its bias
-        whole = np.concatenate((whole[: 2 * hidden], b_ih[2 * hidden :], b_hh[2 * hidden :]))
+        bias = np.concatenate((bias[: 2 * hidden], b_ih[2 * hidden :], b_hh[2 * hidden :]))
     if few:
         weights = columns(w_hh, GATES[g.kind])
         for b in range(g.batch):
-            rows = whole[: GATES[g.kind] * hidden]
-            over_units(kind, g, reverse, x, h, c, w_ih, weights, rows, whole[-hidden:].copy(), out, b)
+            rows = bias[: GATES[g.kind] * hidden]
+            over_units(kind, g, reverse, x, h, c, w_ih, weights, rows, bias[-hidden:].copy(), out, b)
     else:
-        over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, whole, out)
+        over_batch(kind, g, reverse, x, h, c, w_ih, w_hh, bias, out)
 
 
 WHAT = (

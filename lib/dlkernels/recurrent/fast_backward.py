@@ -83,17 +83,17 @@ def times(weights, rows, n, h, out):
         for k in range(n):
             out[r] += weights[r * n + k] * h[k]
     for r in range(0, rows - 3, 4):
-        at, k = r * n, 0
+        row_start, k = r * n, 0
         a = b = c = d = broadcast(ZERO)
         while k + width <= n:
-            v, i = load(h, k), at + k
+            v, i = load(h, k), row_start + k
             a, b = fma(load(weights, i), v, a), fma(load(weights, i + n), v, b)
             c, d = fma(load(weights, i + 2 * n), v, c), fma(load(weights, i + 3 * n), v, d)
             k += width
         out[r], out[r + 1], out[r + 2], out[r + 3] = reduce_add(a), reduce_add(b), reduce_add(c), reduce_add(d)
         while k < n:
             for m in range(4):
-                out[r + m] += weights[at + m * n + k] * h[k]
+                out[r + m] += weights[row_start + m * n + k] * h[k]
             k += 1
 
 
@@ -107,16 +107,16 @@ def transposed_times(weights, rows, n, factors, out):
         for k in range(n):
             out[k] += factors[r] * weights[r * n + k]
     for r in range(0, rows - 3, 4):
-        at, k = r * n, 0
+        row_start, k = r * n, 0
         p, q, s, t = factors[r], factors[r + 1], factors[r + 2], factors[r + 3]
         while k + width <= n:
-            i = at + k
+            i = row_start + k
             low = fma(load(weights, i), broadcast(p), load(out, k))
             high = fma(load(weights, i + 2 * n), broadcast(s), load(weights, i + 3 * n) * t)
             store(out, k, fma(load(weights, i + n), broadcast(q), low) + high)
             k += width
         while k < n:
-            i = at + k
+            i = row_start + k
             out[k] += p * weights[i] + q * weights[i + n] + (s * weights[i + 2 * n] + t * weights[i + 3 * n])
             k += 1
 
@@ -125,10 +125,10 @@ def transposed_times(weights, rows, n, factors, out):
 
 
 @cached_njit(error_model="numpy")
-def forward_steps(first, last, step, lengths, of_x, of_h, w_hh, h, c, states, cells, gates, squashed, out):
-    """Steps first, first + step, ... before last."""
+def forward_steps(start, stop, step, lengths, of_x, of_h, w_hh, h, c, states, cells, gates, squashed, out):
+    """Steps start, start + step, ... before stop."""
     batch, hidden = h.shape
-    for t in range(first, last, step):
+    for t in range(start, stop, step):
         for b in range(batch):
             for j in range(hidden):
                 states[t, b, j], cells[t, b, j] = h[b, j], c[b, j]
@@ -141,9 +141,9 @@ def forward_steps(first, last, step, lengths, of_x, of_h, w_hh, h, c, states, ce
 
 
 @cached_njit(error_model="numpy")
-def backward_steps(first, last, step, lengths, grad, w_hh, of_h, of_c, cells, gates, squashed, of_gates):
+def backward_steps(start, stop, step, lengths, grad, w_hh, of_h, of_c, cells, gates, squashed, of_gates):
     batch, hidden = of_h.shape
-    for t in range(first, last, step):
+    for t in range(start, stop, step):
         for b in range(batch):
             if t >= lengths[b]:
                 of_gates[t, b] = ZERO
@@ -176,6 +176,6 @@ def backward_in_vectors(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
     backward_steps(order.start, order.stop, order.step, lengths_of(g), arrived, w_hh, of_h, of_c, *steps, of_gates)
     lines = of_gates.reshape(rows, 4 * g.hidden)
     of_x = product(lines, w_ih).reshape(g.steps, g.batch, x.shape[2])
-    of_w_ih, of_w_hh = (product(lines.T, one.reshape(rows, one.shape[2])) for one in (x, states))
+    of_w_ih, of_w_hh = (product(lines.T, array.reshape(rows, array.shape[2])) for array in (x, states))
     sums = lines.sum(axis=0, dtype=np.float64).astype(f32)
     return of_x, of_w_ih, of_w_hh, sums, sums.copy()

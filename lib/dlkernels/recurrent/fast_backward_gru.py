@@ -63,10 +63,10 @@ def backward_lanes(hidden, grad, of_h, gates, of_n, before, for_x, for_h):
 
 
 @cached_njit(error_model="numpy")
-def forward_steps(few, first, last, step, lengths, of_x, of_h, w_hh, bias, h, states, gates, of_n, out):
-    """Steps first, first + step, ... before last. few: of_h is made here, else it is there, for one step."""
+def forward_steps(few, start, stop, step, lengths, of_x, of_h, w_hh, bias, h, states, gates, of_n, out):
+    """Steps start, start + step, ... before stop. few: of_h is made here, else it is there, for one step."""
     batch, hidden = h.shape
-    for t in range(first, last, step):
+    for t in range(start, stop, step):
         for b in range(batch):
             for j in range(hidden):
                 states[t, b, j] = h[b, j]
@@ -80,9 +80,9 @@ def forward_steps(few, first, last, step, lengths, of_x, of_h, w_hh, bias, h, st
 
 
 @cached_njit(error_model="numpy")
-def backward_steps(few, first, last, step, lengths, grad, w_hh, of_h, line, states, gates, of_n, for_x, for_h):
+def backward_steps(few, start, stop, step, lengths, grad, w_hh, of_h, line, states, gates, of_n, for_x, for_h):
     batch, hidden = of_h.shape
-    for t in range(first, last, step):
+    for t in range(start, stop, step):
         for b in range(batch):
             if t >= lengths[b]:
                 for_x[t, b], for_h[t, b] = ZERO, ZERO

@@ -33,8 +33,8 @@ def continued_fraction(last):
     above, below = [1], [last]
     for k in range(last - 2, 0, -2):  # k + x^2 above / below
         longer = [*above, 0]
-        whole = [0] * (len(longer) - len(below)) + [k * number for number in below]
-        above, below = below, [one + other for one, other in zip(whole, longer, strict=True)]
+        scaled = [0] * (len(longer) - len(below)) + [k * number for number in below]
+        above, below = below, [a + b for a, b in zip(scaled, longer, strict=True)]
     return above, below
 
 

@@ -50,17 +50,17 @@ def _panels(w_hh, how, result):
     rows, hidden = w_hh.shape
     source, target = memory(w_hh), memory(result)
     for task in range(-(-hidden // UNITS)):
-        first = task * UNITS
-        units = min(UNITS, hidden - first)
+        first_unit = task * UNITS
+        units = min(UNITS, hidden - first_unit)
         if how == PANEL:
-            at = task * rows * UNITS
+            target_start = task * rows * UNITS
             for r in range(rows):
                 for j in range(units):
-                    target[at + r * UNITS + j] = source[r * hidden + first + j]
+                    target[target_start + r * UNITS + j] = source[r * hidden + first_unit + j]
         else:
             for k in range(4):
-                at = (task * 4 + k) * hidden * UNITS
-                pack(source, (k * hidden + first) * hidden, 1, hidden, hidden, units, target, at, UNITS)
+                target_start = (task * 4 + k) * hidden * UNITS
+                pack(source, (k * hidden + first_unit) * hidden, 1, hidden, hidden, units, target, target_start, UNITS)
 
 
 def panels(w_hh, how):
@@ -71,32 +71,32 @@ def panels(w_hh, how):
 
 
 @inner_njit(error_model="numpy")
-def _tile(tall, more, terms, factors, at, row, panel, panel_at, line, to, pitch):
+def _tile(tall, more, terms, factors, factors_at, row, panel, panel_at, line, line_at, pitch):
     """A tile of sums over `terms` products, to the line, and added to what is there if there is `more`."""
     if tall:
-        acc = tile_load(line, to, pitch, TALL, VECTORS) if more else tile_zeros(line, TALL, VECTORS)
-        acc = tile_multiply_add(acc, terms, factors, at, (row, 1), panel, panel_at, UNITS)
-        tile_store(line, to, pitch, acc)
+        acc = tile_load(line, line_at, pitch, TALL, VECTORS) if more else tile_zeros(line, TALL, VECTORS)
+        acc = tile_multiply_add(acc, terms, factors, factors_at, (row, 1), panel, panel_at, UNITS)
+        tile_store(line, line_at, pitch, acc)
     else:
-        low = tile_load(line, to, pitch, ROWS, VECTORS) if more else tile_zeros(line, ROWS, VECTORS)
-        low = tile_multiply_add(low, terms, factors, at, (row, 1), panel, panel_at, UNITS)
-        tile_store(line, to, pitch, low)
+        low = tile_load(line, line_at, pitch, ROWS, VECTORS) if more else tile_zeros(line, ROWS, VECTORS)
+        low = tile_multiply_add(low, terms, factors, factors_at, (row, 1), panel, panel_at, UNITS)
+        tile_store(line, line_at, pitch, low)
 
 
 @inner_njit(error_model="numpy")
-def _products(count, depth, factors, at, row, panel, panel_at, line, line_at, pitch):
-    """line[line_at + r * pitch :] = the sum over k < depth of factors[at + r * row + k] * the panel's row k, for
-    r < count, of ROWS to GROUP."""
+def _products(count, depth, factors, factors_at, row, panel, panel_at, line, line_at, pitch):
+    """line[line_at + r * pitch :] = the sum over k < depth of factors[factors_at + r * row + k] * the panel's row k,
+    for r < count, of ROWS to GROUP."""
     tall = count >= TALL
     rows = TALL if tall else ROWS
-    whole = count - count % rows
+    full = count - count % rows
     for k in range(0, depth, DEPTH):
-        for r in range(0, whole, rows):
-            some, to = at + r * row + k, line_at + r * pitch
+        for r in range(0, full, rows):
+            some, to = factors_at + r * row + k, line_at + r * pitch
             _tile(tall, k > 0, min(DEPTH, depth - k), factors, some, row, panel, panel_at + k * UNITS, line, to, pitch)
-    if whole < count:  # the last tile begins earlier: what it reaches over is the same once more
+    if full < count:  # the last tile begins earlier: what it reaches over is the same once more
         r = count - rows
-        _tile(tall, False, depth, factors, at + r * row, row, panel, panel_at, line, line_at + r * pitch, pitch)
+        _tile(tall, False, depth, factors, factors_at + r * row, row, panel, panel_at, line, line_at + r * pitch, pitch)
 
 
 def by_task(bias):
@@ -111,23 +111,23 @@ def by_task(bias):
 
 
 @inner_njit(error_model="numpy")
-def _gates(gates, at, hidden, of_h, own_at, bias, bias_at, cells, kept_at, c, h, out, c_at, h_at, out_at, count):
+def _gates(gates, gate, hidden, of_h, of_h_at, bias, bias_at, cells, kept_at, c, h, out, c_at, h_at, out_at, count):
     """A vector of units of a sequence: their gates, in the place of W x, c and h. count: of the units that there are,
     or None."""
-    i = load_part(gates, at, count) + load(bias, bias_at) + load(of_h, own_at)
-    f = load_part(gates, at + hidden, count) + load(bias, bias_at + UNITS) + load(of_h, own_at + UNITS)
-    g = load_part(gates, at + 2 * hidden, count) + load(bias, bias_at + 2 * UNITS) + load(of_h, own_at + 2 * UNITS)
-    o = load_part(gates, at + 3 * hidden, count) + load(bias, bias_at + 3 * UNITS) + load(of_h, own_at + 3 * UNITS)
+    i = load_part(gates, gate, count) + load(bias, bias_at) + load(of_h, of_h_at)
+    f = load_part(gates, gate + hidden, count) + load(bias, bias_at + UNITS) + load(of_h, of_h_at + UNITS)
+    g = load_part(gates, gate + 2 * hidden, count) + load(bias, bias_at + 2 * UNITS) + load(of_h, of_h_at + 2 * UNITS)
+    o = load_part(gates, gate + 3 * hidden, count) + load(bias, bias_at + 3 * UNITS) + load(of_h, of_h_at + 3 * UNITS)
     above, below = tanh_as_quotient(g)
     i, f, g, o = ONE / below_sigmoid(i), ONE / below_sigmoid(f), above / below, ONE / below_sigmoid(o)
     before = load_part(c, c_at, count)
     cell = fma(f, before, i * g)
     above, below = tanh_as_quotient(cell)
     shown = o * (above / below)
-    store_part(gates, at, i, count)
-    store_part(gates, at + hidden, f, count)
-    store_part(gates, at + 2 * hidden, g, count)
-    store_part(gates, at + 3 * hidden, o, count)
+    store_part(gates, gate, i, count)
+    store_part(gates, gate + hidden, f, count)
+    store_part(gates, gate + 2 * hidden, g, count)
+    store_part(gates, gate + 3 * hidden, o, count)
     store_part(cells, kept_at, before, count)
     store_part(c, c_at, cell, count)
     store_part(h, h_at, shown, count)
@@ -139,38 +139,38 @@ def _forward_units(arguments, task, who):
     """A step of UNITS units. h: before and after it; c becomes the new one."""
     weights, bias, lengths, h, now, c, line, t, gates, cells, out = arguments
     batch, hidden = c.shape
-    first = task * UNITS
-    units = min(UNITS, hidden - first)
-    last, whole = first + units, units - units % lanes
+    first_unit = task * UNITS
+    units = min(UNITS, hidden - first_unit)
+    end_unit, full = first_unit + units, units - units % lanes
     states, panel, biases = memory(h), memory(weights), memory(bias)
     kept, kept_cells, old, shown = memory(gates), memory(cells), memory(c), memory(out)
-    before, after, own = now * batch * hidden, (1 - now) * batch * hidden, memory(line[who * LINE :])
+    before, after, work = now * batch * hidden, (1 - now) * batch * hidden, memory(line[who * LINE :])
     groups = -(-batch // GROUP)
     for part in range(groups):
         begin, end = part * batch // groups, (part + 1) * batch // groups
         for k in range(4):
-            at = (task * 4 + k) * hidden * UNITS
+            start = (task * 4 + k) * hidden * UNITS
             _products(
-                end - begin, hidden, states, before + begin * hidden, hidden, panel, at, own, k * UNITS, WIDE
+                end - begin, hidden, states, before + begin * hidden, hidden, panel, start, work, k * UNITS, WIDE
             )  # fmt: skip
         for b in range(begin, end):
             if t >= lengths[b]:
-                cells[t, b, first:last] = c[b, first:last]
-                h[1 - now, b, first:last] = h[now, b, first:last]
+                cells[t, b, first_unit:end_unit] = c[b, first_unit:end_unit]
+                h[1 - now, b, first_unit:end_unit] = h[now, b, first_unit:end_unit]
                 for k in range(4):
-                    gates[t, b, k * hidden + first : k * hidden + last] = ZERO
+                    gates[t, b, k * hidden + first_unit : k * hidden + end_unit] = ZERO
                 continue
-            unit, row, of_h, of_bias = b * hidden + first, t * batch + b, (b - begin) * WIDE, task * WIDE
-            at, one = row * 4 * hidden + first, row * hidden + first
-            for v in range(0, whole, lanes):
+            unit, row, of_h, of_bias = b * hidden + first_unit, t * batch + b, (b - begin) * WIDE, task * WIDE
+            start, cell = row * 4 * hidden + first_unit, row * hidden + first_unit
+            for v in range(0, full, lanes):
                 _gates(
-                    kept, at + v, hidden, own, of_h + v, biases, of_bias + v, kept_cells, one + v, old, states, shown,
-                    unit + v, after + unit + v, one + v, None,
+                    kept, start + v, hidden, work, of_h + v, biases, of_bias + v, kept_cells, cell + v, old, states,
+                    shown, unit + v, after + unit + v, cell + v, None,
                 )  # fmt: skip
-            if whole < units:
+            if full < units:
                 _gates(
-                    kept, at + whole, hidden, own, of_h + whole, biases, of_bias + whole, kept_cells, one + whole, old,
-                    states, shown, unit + whole, after + unit + whole, one + whole, units - whole,
+                    kept, start + full, hidden, work, of_h + full, biases, of_bias + full, kept_cells, cell + full, old,
+                    states, shown, unit + full, after + unit + full, cell + full, units - full,
                 )  # fmt: skip
 
 
@@ -213,13 +213,13 @@ def least(g):
 
 @inner_njit(error_model="numpy")
 def _of_gates(
-    gates, at, hidden, grad, grad_at, line, through, total, of_h, of_c, c_at, cells, kept_at, of_gates, states,
+    gates, gate, hidden, grad, grad_at, line, through, total, of_h, of_c, c_at, cells, kept_at, of_gates, states,
     state_at, count,
 ):  # fmt: skip
     """What a vector of units of a sequence gives to their gates. of_h is used up, of_c becomes that of c before.
     states: where the new state goes. count: of the units that there are, or None."""
-    i, f = load_part(gates, at, count), load_part(gates, at + hidden, count)
-    g, o = load_part(gates, at + 2 * hidden, count), load_part(gates, at + 3 * hidden, count)
+    i, f = load_part(gates, gate, count), load_part(gates, gate + hidden, count)
+    g, o = load_part(gates, gate + 2 * hidden, count), load_part(gates, gate + 3 * hidden, count)
     before = load_part(cells, kept_at, count)
     arrived = load_part(of_h, c_at, count) + load(line, through) + load_part(grad, grad_at, count)
     above, below = tanh_as_quotient(fma(f, before, i * g))
@@ -231,10 +231,10 @@ def _of_gates(
     store_part(of_h, c_at, broadcast(ZERO), count)
     store_part(of_c, c_at, of_cell * f, count)
     store_part(states, state_at, shown, count)
-    store_part(of_gates, at, of_i, count)
-    store_part(of_gates, at + hidden, of_f, count)
-    store_part(of_gates, at + 2 * hidden, of_g, count)
-    store_part(of_gates, at + 3 * hidden, of_o, count)
+    store_part(of_gates, gate, of_i, count)
+    store_part(of_gates, gate + hidden, of_f, count)
+    store_part(of_gates, gate + 2 * hidden, of_g, count)
+    store_part(of_gates, gate + 3 * hidden, of_o, count)
     store(line, total, load(line, total) + of_i)
     store(line, total + UNITS, load(line, total + UNITS) + of_f)
     store(line, total + 2 * UNITS, load(line, total + 2 * UNITS) + of_g)
@@ -246,52 +246,52 @@ def _backward_units(arguments, task, who):
     """A step of UNITS units, after step `later`, which is -1 at first."""
     weights, lengths, grad, of_h, of_c, h0, line, t, later, reverse, gates, cells, of_gates, states, sums = arguments
     batch, hidden = of_h.shape
-    first = task * UNITS
-    units = min(UNITS, hidden - first)
-    last, depth, whole = first + units, 4 * hidden, units - units % lanes
-    own, gave, factors = memory(line[who * LINE :]), memory(of_gates), memory(weights)
+    first_unit = task * UNITS
+    units = min(UNITS, hidden - first_unit)
+    end_unit, depth, full = first_unit + units, 4 * hidden, units - units % lanes
+    work, gave, factors = memory(line[who * LINE :]), memory(of_gates), memory(weights)
     kept, kept_cells, arrived, of_old, of_cells = memory(gates), memory(cells), memory(grad), memory(of_h), memory(of_c)
     total, groups = GROUP * WIDE, -(-batch // GROUP)
     for part in range(groups):
         begin, end = part * batch // groups, (part + 1) * batch // groups
         for k in range(total, LINE):
-            own[k] = ZERO
+            work[k] = ZERO
         if later >= 0:
-            at = (later * batch + begin) * depth
-            _products(end - begin, depth, gave, at, depth, factors, task * depth * UNITS, own, 0, UNITS)
+            start = (later * batch + begin) * depth
+            _products(end - begin, depth, gave, start, depth, factors, task * depth * UNITS, work, 0, UNITS)
         else:
             for k in range((end - begin) * UNITS):
-                own[k] = ZERO
+                work[k] = ZERO
         for b in range(begin, end):
             through = (b - begin) * UNITS
             if t >= lengths[b]:
                 for j in range(units):
-                    of_h[b, first + j] += own[through + j]
+                    of_h[b, first_unit + j] += work[through + j]
                 for k in range(4):
-                    of_gates[t, b, k * hidden + first : k * hidden + last] = ZERO
-                states[t, b, first:last] = ZERO
+                    of_gates[t, b, k * hidden + first_unit : k * hidden + end_unit] = ZERO
+                states[t, b, first_unit:end_unit] = ZERO
                 continue
-            row, unit = t * batch + b, b * hidden + first
-            at, one = row * depth + first, row * hidden + first
+            row, unit = t * batch + b, b * hidden + first_unit
+            start, cell = row * depth + first_unit, row * hidden + first_unit
             # The state of this step is what the later one began with: until that is known, its line is free.
-            shown, to = memory(states), (later * batch + b) * hidden + first
+            shown, state_at = memory(states), (later * batch + b) * hidden + first_unit
             if later < 0:
-                shown, to = own, GROUP * UNITS
-            for v in range(0, whole, lanes):
+                shown, state_at = work, GROUP * UNITS
+            for v in range(0, full, lanes):
                 _of_gates(
-                    kept, at + v, hidden, arrived, one + v, own, through + v, total + v, of_old, of_cells, unit + v,
-                    kept_cells, one + v, gave, shown, to + v, None,
+                    kept, start + v, hidden, arrived, cell + v, work, through + v, total + v, of_old, of_cells,
+                    unit + v, kept_cells, cell + v, gave, shown, state_at + v, None,
                 )  # fmt: skip
-            if whole < units:
+            if full < units:
                 _of_gates(
-                    kept, at + whole, hidden, arrived, one + whole, own, through + whole, total + whole, of_old,
-                    of_cells, unit + whole, kept_cells, one + whole, gave, shown, to + whole, units - whole,
+                    kept, start + full, hidden, arrived, cell + full, work, through + full, total + full, of_old,
+                    of_cells, unit + full, kept_cells, cell + full, gave, shown, state_at + full, units - full,
                 )  # fmt: skip
             if t == (lengths[b] - 1 if reverse else 0):
-                states[t, b, first:last] = h0[b, first:last]
+                states[t, b, first_unit:end_unit] = h0[b, first_unit:end_unit]
         for k in range(4):
             for j in range(units):
-                sums[k * hidden + first + j] += own[total + k * UNITS + j]
+                sums[k * hidden + first_unit + j] += work[total + k * UNITS + j]
 
 
 @cached_njit(error_model="numpy")
@@ -322,7 +322,7 @@ def backward(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
     of_h += product(of_gates[steps[-1]], w_hh)
     lines = of_gates.reshape(rows, 4 * g.hidden)
     of_x = product(lines, w_ih).reshape(g.steps, g.batch, x.shape[2])
-    of_w_ih, of_w_hh = (product(lines.T, one.reshape(rows, one.shape[2])) for one in (x, states))
+    of_w_ih, of_w_hh = (product(lines.T, array.reshape(rows, array.shape[2])) for array in (x, states))
     return of_x, of_w_ih, of_w_hh, sums.astype(f32), sums.astype(f32)
 
 

@@ -32,10 +32,10 @@ SPARE = 4 * lanes  # numbers behind the end of a line that a tile may read
 
 @inner_njit(error_model="numpy")
 def _strand(arguments, task, who):
-    """Some steps of one strand: its weights, gates P = W x + b, states, masks and output are `task` + first of each
-    array."""
-    first, weights, bias, p, states, now, masks, lengths, line, each, begins, counts, reverse, out = arguments
-    k = first + task
+    """Some steps of one strand: its weights, gates P = W x + b, states, masks and output are first_strand + task of
+    each array."""
+    first_strand, weights, bias, p, states, now, masks, lengths, line, stride, begins, counts, reverse, out = arguments
+    k = first_strand + task
     batch, hidden = out.shape[2], out.shape[3]
     wide = -(-batch // lanes) * lanes
     steps, mask = counts[k], masks[k]
@@ -48,7 +48,7 @@ def _strand(arguments, task, who):
             all_go_on = all_go_on and t < lengths[k, b]
         h_at, new_at = now[k] * hidden * wide, (1 - now[k]) * hidden * wide
         step_arguments = (
-            LSTM, weights[k], bias[k], gates, step * batch, states[k], h_at, new_at, mask, all_go_on, line, each, t,
+            LSTM, weights[k], bias[k], gates, step * batch, states[k], h_at, new_at, mask, all_go_on, line, stride, t,
             out[k],
         )  # fmt: skip
         for part in range(-(-hidden // UNITS)):
@@ -58,7 +58,7 @@ def _strand(arguments, task, who):
 
 @cached_njit(error_model="numpy")
 def _strands(
-    first,
+    first_strand,
     weights,
     bias,
     p,
@@ -67,7 +67,7 @@ def _strands(
     masks,
     lengths,
     line,
-    each,
+    stride,
     begins,
     counts,
     reverse,
@@ -77,7 +77,7 @@ def _strands(
     least,
     team,
 ):
-    arguments = first, weights, bias, p, states, now, masks, lengths, line, each, begins, counts, reverse, out
+    arguments = first_strand, weights, bias, p, states, now, masks, lengths, line, stride, begins, counts, reverse, out
     share(_strand, arguments, tasks, threads, least, team)
 
 
@@ -105,8 +105,8 @@ class Strands:
 
     def state(self, k, which):
         """h (0) or c (1) of a strand: (batch, hidden), to be read and written."""
-        at = (2 * which + self.now[k]) * self.size
-        return self.states[k, at : at + self.size].reshape(self.hidden, self.wide)[:, : self.batch].T
+        start = (2 * which + self.now[k]) * self.size
+        return self.states[k, start : start + self.size].reshape(self.hidden, self.wide)[:, : self.batch].T
 
     def inputs(self, k, begin, x, w_ih):
         """W x for the steps of x, those of the strand's next run."""
@@ -115,12 +115,12 @@ class Strands:
         room = self.p[k, : COUNT * self.hidden * len(lines)].reshape(COUNT * self.hidden, len(lines))
         multiply_contiguous(w_ih, lines.T, room)
 
-    def run(self, first, last, reverse):
-        least = int(self.counts[first:last].sum()) * self.hidden * self.size // 40
+    def run(self, start, stop, reverse):
+        least = int(self.counts[start:stop].sum()) * self.hidden * self.size // 40
         _strands(
-            first, self.weights, self.bias, self.p, self.states, self.now, self.masks, self.lengths, self.line,
+            start, self.weights, self.bias, self.p, self.states, self.now, self.masks, self.lengths, self.line,
             self.each,
-            self.begins, self.counts, reverse, self.out, last - first, self.threads, least, team.members(),
+            self.begins, self.counts, reverse, self.out, stop - start, self.threads, least, team.members(),
         )  # fmt: skip
 
 
@@ -140,12 +140,12 @@ def wavefront(g, last, weights, x):
         strands.state(k, 0)[:], strands.state(k, 1)[:] = last[0][k], last[1][k]
     blocks = -(-g.steps // STEPS)
     for number in range(blocks + g.layers - 1):
-        first, behind = max(0, number - blocks + 1), min(g.layers, number + 1)
-        for k in range(first, behind):
+        start, stop = max(0, number - blocks + 1), min(g.layers, number + 1)
+        for k in range(start, stop):
             begin = (number - k) * STEPS
             read = x if k == 0 else strands.out[k - 1]
             strands.inputs(k, begin, read[begin : begin + STEPS], weights[k][0])
-        strands.run(first, behind, False)
+        strands.run(start, stop, False)
     for k in range(g.layers):
         last[0][k], last[1][k] = strands.state(k, 0), strands.state(k, 1)
     return strands.out[-1]
@@ -178,10 +178,10 @@ def in_parts(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
     if cores < 2 or not fits(g):
         in_vectors(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out)
         return
-    each = -(-g.batch // cores)
-    block = min(g.steps, max(1, BLOCK // (COUNT * g.hidden * each)))
-    strands = Strands([w_hh] * cores, [(b_ih, b_hh)] * cores, each, g.steps, block)
-    parts = [slice(k * each, min(g.batch, (k + 1) * each)) for k in range(cores)]
+    part_batch = -(-g.batch // cores)
+    block = min(g.steps, max(1, BLOCK // (COUNT * g.hidden * part_batch)))
+    strands = Strands([w_hh] * cores, [(b_ih, b_hh)] * cores, part_batch, g.steps, block)
+    parts = [slice(k * part_batch, min(g.batch, (k + 1) * part_batch)) for k in range(cores)]
     counts = [max(0, part.stop - part.start) for part in parts]
     lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
     for k, (part, count) in enumerate(zip(parts, counts, strict=True)):
@@ -191,7 +191,7 @@ def in_parts(g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
     for begin in reversed(begins) if reverse else begins:
         steps = min(block, g.steps - begin)
         for k, (part, count) in enumerate(zip(parts, counts, strict=True)):
-            some = np.zeros((steps, each, x.shape[2]), f32)
+            some = np.zeros((steps, part_batch, x.shape[2]), f32)
             some[:, :count] = x[begin : begin + steps, part]
             strands.inputs(k, begin, some, w_ih)
         strands.run(0, cores, reverse)

@@ -73,9 +73,9 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
     layers = _by_layer(weights, directions)
     states = dict(zip(("h0", "c0"), states, strict=False))
     given = {name: state for name, state in states.items() if state is not None}
-    arrays = {"x": x} | given | {name: one for name, one in _named(layers, directions) if one is not None}
-    for name, one in arrays.items():
-        float_array(name, one)
+    arrays = {"x": x} | given | {name: array for name, array in _named(layers, directions) if array is not None}
+    for name, array in arrays.items():
+        float_array(name, array)
     one_place(**arrays)
     same("dtype", **arrays)
     if x.ndim not in (2, 3):
@@ -102,7 +102,7 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
                 f"{name} has shape {tuple(state.shape)}; expected {g.states_shape()}: (layers * directions"
                 f"{'' if axis is None else ', batch'}, hidden).{_projected(state.shape[-1:], hidden)}"
             )
-    return g, list(states.values()), [one for layer in layers for one in layer]
+    return g, list(states.values()), [array for layer in layers for array in layer]
 
 
 def _by_layer(weights, directions):
@@ -112,8 +112,8 @@ def _by_layer(weights, directions):
         missing = "w_hh" if "w_ih" in many else "w_ih"
         raise TypeError(f"{missing} is None; expected an array, or a sequence of them.")
     if ("b_ih" in many) != ("b_hh" in many):
-        here = "b_ih" if "b_ih" in many else "b_hh"
-        raise ValueError(f"{here} is given alone; expected both of b_ih and b_hh, or none.")
+        given_bias = "b_ih" if "b_ih" in many else "b_hh"
+        raise ValueError(f"{given_bias} is given alone; expected both of b_ih and b_hh, or none.")
     if len(set(many.values())) > 1:
         told = ", ".join(f"{name}: {'several arrays' if several else 'one'}" for name, several in many.items())
         raise TypeError(f"{told}; expected an array each for one layer, or a sequence of arrays each for several.")
@@ -133,8 +133,8 @@ def _by_layer(weights, directions):
 def _named(layers, directions):
     """(name for messages, array) of all weights."""
     for k, layer in enumerate(layers):
-        place = "" if len(layers) == 1 else f"[{k}]"
-        yield from ((f"{name}{place}", one) for name, one in zip(WEIGHTS, layer, strict=True))
+        index = "" if len(layers) == 1 else f"[{k}]"
+        yield from ((f"{name}{index}", array) for name, array in zip(WEIGHTS, layer, strict=True))
 
 
 def _check_weights(kind, layers, directions, features):
@@ -147,13 +147,13 @@ def _check_weights(kind, layers, directions, features):
     for k, layer in enumerate(layers):
         width = features if k < directions else directions * hidden
         wanted = (gates * hidden, width), (gates * hidden, hidden), (gates * hidden,), (gates * hidden,)
-        for name, one, shape in zip(WEIGHTS, layer, wanted, strict=True):
-            if one is not None and tuple(one.shape) != shape:
-                place = "" if len(layers) == 1 else f"[{k}]"
-                projected = _projected(tuple(one.shape)[-1:], hidden) if name == "w_hh" else ""
+        for name, array, shape in zip(WEIGHTS, layer, wanted, strict=True):
+            if array is not None and tuple(array.shape) != shape:
+                index = "" if len(layers) == 1 else f"[{k}]"
+                projected = _projected(tuple(array.shape)[-1:], hidden) if name == "w_hh" else ""
                 raise ValueError(
-                    f"{name}{place} has shape {tuple(one.shape)}; expected {shape}, for {width} features and {hidden} "
-                    f"hidden units.{projected}"
+                    f"{name}{index} has shape {tuple(array.shape)}; expected {shape}, for {width} features and "
+                    f"{hidden} hidden units.{projected}"
                 )
     return hidden
 
@@ -171,8 +171,8 @@ def _check_lengths(lengths, axis, steps, batch):
     if axis is None:
         raise ValueError("lengths is given for a single sequence; expected None, or x with a batch.")
     found = np.asarray(lengths)
-    whole = found.dtype.kind in "iu" or (found.size == 0 and batch == 0)
-    if not whole or found.dtype == object:
+    are_integers = found.dtype.kind in "iu" or (found.size == 0 and batch == 0)
+    if not are_integers or found.dtype == object:
         raise TypeError(f"lengths is {lengths!r}; expected whole numbers, one for each sequence of the batch.")
     if found.shape != (batch,):
         raise ValueError(f"lengths has shape {found.shape}; expected {(batch,)}, one for each sequence of the batch.")
@@ -190,15 +190,15 @@ def check_gradients(g, grad, x):
     grads = tuple(grad) if isinstance(grad, list | tuple) else (grad, *[None] * (len(names) - 1))
     if len(grads) != len(names):
         raise ValueError(f"grad has {len(grads)} arrays; expected {len(names)}: for {', '.join(names)}.")
-    for name, one, shape in zip(names, grads, g.result_shapes(), strict=True):
-        if one is None:
+    for name, array, shape in zip(names, grads, g.result_shapes(), strict=True):
+        if array is None:
             continue
-        label = "grad" if one is grad else f"grad of {name}"
-        float_array(label, one)
-        one_place(**{label: one, "x": x})
-        same("dtype", **{"x": x, label: one})
-        if tuple(one.shape) != shape:
-            raise ValueError(f"{label} has shape {tuple(one.shape)}; expected {shape}, the shape of {name}.")
+        label = "grad" if array is grad else f"grad of {name}"
+        float_array(label, array)
+        one_place(**{label: array, "x": x})
+        same("dtype", **{"x": x, label: array})
+        if tuple(array.shape) != shape:
+            raise ValueError(f"{label} has shape {tuple(array.shape)}; expected {shape}, the shape of {name}.")
     return list(grads)
 
 

@@ -33,8 +33,10 @@ def split(g, arrays):
     """
     *states, x = (*arrays[: len(g.given)], arrays[-1])
     shape = g.layers * g.directions, g.batch, g.hidden
-    states = [np.zeros(shape, x.dtype) if one is None else np.array(one, order="C").reshape(shape) for one in states]
-    flat = [None if one is None else plain(one) for one in arrays[len(g.given) : -1]]
+    states = [
+        np.zeros(shape, x.dtype) if array is None else np.array(array, order="C").reshape(shape) for array in states
+    ]
+    flat = [None if array is None else plain(array) for array in arrays[len(g.given) : -1]]
     return states, [flat[k : k + 4] for k in range(0, len(flat), 4)], x
 
 
@@ -52,7 +54,7 @@ def on_layers(layer):
     """
 
     @functools.wraps(layer)
-    def whole(g, *arrays):
+    def wrapper(g, *arrays):
         last, weights, x = split(g, arrays)
         read = by_steps(g, x)
         for first in range(0, g.layers * g.directions, g.directions):
@@ -62,7 +64,7 @@ def on_layers(layer):
             read = joined(parts)
         return g.as_given(read), *(state.reshape(g.states_shape()) for state in last)
 
-    return whole
+    return wrapper
 
 
 def backward_on_layers(forward, backward):
@@ -73,7 +75,7 @@ def backward_on_layers(forward, backward):
     into those of the first, and returns the gradients of x, w_ih, w_hh, b_ih and b_hh.
     """
 
-    def whole(g, *arrays):
+    def wrapper(g, *arrays):
         count = len(g.given)
         grads, arrays = arrays[: count + 1], arrays[count + 1 :]
         last, weights, x = split(g, arrays)
@@ -87,7 +89,7 @@ def backward_on_layers(forward, backward):
         reads.pop()
         return _gradients(g, grads, reads, kept, weights, last[0].shape, x.dtype, backward)
 
-    return whole
+    return wrapper
 
 
 def _gradients(g, grads, reads, kept, weights, shape, dtype, backward):
@@ -116,18 +118,18 @@ def keeping(layer):
     """
 
     @functools.wraps(layer)
-    def whole(g, *arrays):
+    def wrapper(g, *arrays):
         shapes, numbers = g.kept_shapes(), iter(range(g.layers * g.directions))
         gates, cells = (np.empty(shape, arrays[-1].dtype) for shape in shapes)
         by_layer = [one.reshape(len(one), g.steps, g.batch, one.shape[-1]) for one in (gates, cells)]
 
-        def one_layer(*given):
+        def one_layer(*arguments):
             k = next(numbers)
-            layer(*given, *(one[k] for one in by_layer))
+            layer(*arguments, *(one[k] for one in by_layer))
 
         return *on_layers(one_layer)(g, *arrays), gates, cells
 
-    return whole
+    return wrapper
 
 
 def backward_from(backward, shown):
@@ -136,7 +138,7 @@ def backward_from(backward, shown):
     shown(g, reverse, *kept): the states that a layer has written, in one direction.
     """
 
-    def whole(g, gates, cells, *arrays):
+    def wrapper(g, gates, cells, *arrays):
         count = len(g.given)
         grads, arrays = arrays[: count + 1], arrays[count + 1 :]
         (h0, _), weights, x = split(g, arrays)
@@ -147,4 +149,4 @@ def backward_from(backward, shown):
             reads.append(joined(below))
         return _gradients(g, grads, reads, kept, weights, h0.shape, x.dtype, backward)
 
-    return whole
+    return wrapper

@@ -121,7 +121,7 @@ def _backward(kind, grad, of_h, of_c, x, kept, weights, lengths, reverse):
 def _network(x, states, weights, bidirectional, batch_first, lengths):
     """The arguments of a call as (x (steps, batch, features), states (layers * directions, batch, hidden), weights by
     layer and direction, directions, lengths, the axis of the batch or None)."""
-    weights = [[None if each is None else _double(each) for each in one] for one in by_layer(*weights)]
+    weights = [[None if array is None else _double(array) for array in layer] for layer in by_layer(*weights)]
     x, directions, axis = _double(x), 2 if bidirectional else 1, 0 if batch_first else 1
     states = [None if state is None else _double(state) for state in states]
     if len(x.shape) == 2:  # one sequence

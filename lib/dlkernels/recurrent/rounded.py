@@ -75,8 +75,8 @@ def _ratio(x, y):
 
 def _matrix_product(x, y):
     value, other = abs(x.value), abs(y.value)
-    own = (value.shape[-1] + 2) * x.eps * (value @ other)
-    return Rounded(x.value @ y.value, value @ y.error + x.error @ (other + y.error) + own, x.eps)
+    rounding = (value.shape[-1] + 2) * x.eps * (value @ other)
+    return Rounded(x.value @ y.value, value @ y.error + x.error @ (other + y.error) + rounding, x.eps)
 
 
 def _exp(x):

@@ -42,7 +42,7 @@ def on_lines(rung):
     """
 
     @functools.wraps(rung)
-    def whole(dim, reverse, h0, a, b):
+    def wrapper(dim, reverse, h0, a, b):
         shape, out = a.shape, np.empty(a.shape, a.dtype)
         lines = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
         if out.size:
@@ -51,30 +51,30 @@ def on_lines(rung):
             rung(plain(a).reshape(lines), plain(b).reshape(lines), h, out.reshape(lines), reverse)
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1: as the formula is written ------------------------------------------------------------------------------------
 
 
 @inner_njit()
-def walk(a, b, out, at, step, count, h):
-    """One row: `count` steps from element `at` on. Returns the last state."""
+def walk(a, b, out, index, step, count, h):
+    """One row: `count` steps from element `index` on. Returns the last state."""
     for _ in range(count):
-        h = a[at] * h + b[at]
-        out[at] = h
-        at += step
+        h = a[index] * h + b[index]
+        out[index] = h
+        index += step
     return h
 
 
 @cached_njit()
 def _sequential(a, b, h, out, reverse):
     rows, steps, after = a.shape
-    one, other, result = memory(a), memory(b), memory(out)
-    step, first = (-after, (steps - 1) * after) if reverse else (after, 0)
+    a_line, b_line, result = memory(a), memory(b), memory(out)
+    step, first_step = (-after, (steps - 1) * after) if reverse else (after, 0)
     for r in range(rows):
         for c in range(after):
-            walk(one, other, result, r * steps * after + first + c, step, steps, h[r, c])
+            walk(a_line, b_line, result, r * steps * after + first_step + c, step, steps, h[r, c])
 
 
 @implementation("scan", device="cpu", adds="as the formula is written: each step waits for the one before")
@@ -92,12 +92,12 @@ def _some_channels(arguments, task, who):
     a, b, h, out, reverse, width = arguments
     _, steps, after = a.shape
     blocks = -(-after // width)
-    r, first = task // blocks, task % blocks * width
-    end, state = min(after, first + width), memory(h)
+    r, first_channel = task // blocks, task % blocks * width
+    end, state = min(after, first_channel + width), memory(h)
     a_line, b_line, result, vector, base = memory(a), memory(b), memory(out), lanes(a), r * after
     for t in range(steps):
         step_at = (r * steps + (steps - 1 - t if reverse else t)) * after
-        c = first
+        c = first_channel
         while c + vector <= end:
             new = fma(load(a_line, step_at + c), load(state, base + c), load(b_line, step_at + c))
             store(state, base + c, new)
@@ -172,16 +172,18 @@ def or_zero(p):
 
 @inner_njit()
 def _four_rows(arguments, task, who):
-    a, b, h, out, step, first, steps, after = arguments
-    one, other, result, state = memory(a), memory(b), memory(out), memory(h)
+    a, b, h, out, step, first_step, steps, after = arguments
+    a_line, b_line, result, state = memory(a), memory(b), memory(out), memory(h)
     row = 4 * task
     if row + 4 <= h.size:
-        places = (place(row, steps, after) + first, place(row + 1, steps, after) + first,
-                  place(row + 2, steps, after) + first, place(row + 3, steps, after) + first)  # fmt: skip
-        walk_four(one, other, result, *places, step, steps, state[row], state[row + 1], state[row + 2], state[row + 3])
+        places = (place(row, steps, after) + first_step, place(row + 1, steps, after) + first_step,
+                  place(row + 2, steps, after) + first_step, place(row + 3, steps, after) + first_step)  # fmt: skip
+        walk_four(
+            a_line, b_line, result, *places, step, steps, state[row], state[row + 1], state[row + 2], state[row + 3]
+        )
     else:
         for r in range(row, h.size):
-            walk(one, other, result, place(r, steps, after) + first, step, steps, state[r])
+            walk(a_line, b_line, result, place(r, steps, after) + first_step, step, steps, state[r])
 
 
 @inner_njit()
@@ -193,20 +195,22 @@ def place(row, steps, after):
 @cached_njit()
 def _rows(a, b, h, out, reverse, threads, least, team):
     _, steps, after = a.shape
-    step, first = (-after, (steps - 1) * after) if reverse else (after, 0)
-    share(_four_rows, (a, b, h, out, step, first, steps, after), -(-h.size // 4), threads, least, team)
+    step, first_step = (-after, (steps - 1) * after) if reverse else (after, 0)
+    share(_four_rows, (a, b, h, out, step, first_step, steps, after), -(-h.size // 4), threads, least, team)
 
 
 @inner_njit()
 def _ends(arguments, task, who):
-    a, b, at, step, size, products, ends = arguments
-    ends_of_four(memory(a), memory(b), at + 4 * task * size * step, size * step, step, size, products, ends, 4 * task)
+    a, b, row_start, step, size, products, ends = arguments
+    ends_of_four(
+        memory(a), memory(b), row_start + 4 * task * size * step, size * step, step, size, products, ends, 4 * task
+    )
 
 
 @inner_njit()
 def _results(arguments, task, who):
-    a, b, out, at, step, size, states = arguments
-    begin, apart = at + 4 * task * size * step, size * step
+    a, b, out, row_start, step, size, states = arguments
+    begin, apart = row_start + 4 * task * size * step, size * step
     k = 4 * task
     walk_four(
         memory(a), memory(b), memory(out), begin, begin + apart, begin + 2 * apart, begin + 3 * apart, step, size,
@@ -218,21 +222,21 @@ def _results(arguments, task, who):
 def _chunks(a, b, h, out, reverse, size, chunks, threads, least, team):
     """Each row in chunks: their ends, the states between them, their results, and what is left of the row."""
     _, steps, after = a.shape
-    step, first = (-after, (steps - 1) * after) if reverse else (after, 0)
+    step, first_step = (-after, (steps - 1) * after) if reverse else (after, 0)
     products, ends, states, start = np.empty(chunks), np.empty(chunks, a.dtype), np.empty(chunks, a.dtype), memory(h)
     for row in range(h.size):
-        at = place(row, steps, after) + first
-        share(_ends, (a, b, at, step, size, products, ends), chunks // 4, threads, least, team)
+        row_start = place(row, steps, after) + first_step
+        share(_ends, (a, b, row_start, step, size, products, ends), chunks // 4, threads, least, team)
         state = start[row]
         for k in range(chunks):
             states[k] = state
             if abs(products[k]) < np.inf:
                 state = a.dtype.type(products[k] * state) + ends[k]
             else:  # too large for a number, but perhaps not what it is multiplied with: step by step
-                state = walk(memory(a), memory(b), memory(out), at + k * size * step, step, size, state)
-        share(_results, (a, b, out, at, step, size, states), chunks // 4, threads, least, team)
+                state = walk(memory(a), memory(b), memory(out), row_start + k * size * step, step, size, state)
+        share(_results, (a, b, out, row_start, step, size, states), chunks // 4, threads, least, team)
         left = chunks * size
-        walk(memory(a), memory(b), memory(out), at + left * step, step, steps - left, state)
+        walk(memory(a), memory(b), memory(out), row_start + left * step, step, steps - left, state)
 
 
 def chunk_size(steps, threads):

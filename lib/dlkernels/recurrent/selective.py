@@ -66,11 +66,11 @@ def _examples(make, function):
 
 @operation("selective_scan", reference.selective_scan, _examples(arguments, reference.selective_scan))
 def _prepare(u, delta, A, B, C, D=None):
-    given = {"u": u, "delta": delta, "A": A, "B": B, "C": C} | ({} if D is None else {"D": D})
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"u": u, "delta": delta, "A": A, "B": B, "C": C} | ({} if D is None else {"D": D})
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     if u.ndim != 3:
         raise ValueError(f"u has shape {tuple(u.shape)}; expected (batch, channels, steps).")
     batch, channels, steps = u.shape
@@ -78,9 +78,9 @@ def _prepare(u, delta, A, B, C, D=None):
         raise ValueError(f"A has shape {tuple(A.shape)}; expected ({channels}, states), as u has {channels} channels.")
     by_step = batch, A.shape[1], steps
     for name, wanted in {"delta": (batch, channels, steps), "B": by_step, "C": by_step, "D": (channels,)}.items():
-        if name in given and tuple(given[name].shape) != wanted:
+        if name in arrays and tuple(arrays[name].shape) != wanted:
             raise ValueError(
-                f"{name} has shape {tuple(given[name].shape)}; expected {wanted}, as u has shape {tuple(u.shape)} and "
+                f"{name} has shape {tuple(arrays[name].shape)}; expected {wanted}, as u has shape {tuple(u.shape)} and "
                 f"A has {A.shape[1]} states."
             )
     return delta, A, B, C, D, u
@@ -138,9 +138,9 @@ def selective_scan_steps(delta, A, B, C, D, u):
     adds="the factors of all steps first, then a scan: all states go to memory and come back",
 )
 def selective_scan_factors(delta, A, B, C, D, u):
-    first = np.moveaxis(delta, 2, 0)[..., None]  # (steps, batch, channels, 1)
-    fed = first * np.moveaxis(u, 2, 0)[..., None] * np.moveaxis(B, 2, 0)[:, :, None]
-    h = scan_chunks(0, False, None, np.exp(first * A), fed)
+    steps = np.moveaxis(delta, 2, 0)[..., None]  # (steps, batch, channels, 1)
+    fed = steps * np.moveaxis(u, 2, 0)[..., None] * np.moveaxis(B, 2, 0)[:, :, None]
+    h = scan_chunks(0, False, None, np.exp(steps * A), fed)
     y = np.moveaxis((h * np.moveaxis(C, 2, 0)[:, :, None]).sum(-1), 0, 2)
     return np.ascontiguousarray(y if D is None else y + D[:, None] * u)
 
@@ -170,9 +170,9 @@ def _some_channels(arguments, task, who):
     delta, a, b_t, c_t, d, u, y, lines = arguments
     _, channels, steps = u.shape
     groups = -(-channels // CHANNELS)
-    b, first = task // groups, task % groups * CHANNELS
+    b, first_channel = task // groups, task % groups * CHANNELS
     count, h = a.shape[1], lines[who]
-    for k in range(first, min(channels, first + CHANNELS)):
+    for k in range(first_channel, min(channels, first_channel + CHANNELS)):
         for n in range(count):
             h[n] = ZERO
         for t in range(steps):
@@ -208,7 +208,7 @@ def selective_scan_fused(delta, A, B, C, D, u):
     y, work = np.empty(u.shape, f32), u.size * A.shape[1]
     if u.size:
         threads = 1 if work < PARALLEL_FROM else team.size()
-        given = [
+        arguments = [
             plain(delta),
             plain(A),
             by_steps(B),
@@ -217,5 +217,5 @@ def selective_scan_fused(delta, A, B, C, D, u):
             plain(u),
         ]
         tasks = batch * -(-channels // CHANNELS)
-        _fused(*given, y, lines_for(threads, A.shape[1]), tasks, threads, 4 * work, team.members())
+        _fused(*arguments, y, lines_for(threads, A.shape[1]), tasks, threads, 4 * work, team.members())
     return y

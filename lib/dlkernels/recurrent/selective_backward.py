@@ -95,9 +95,9 @@ def _some_channels(arguments, task, who):
     grad, delta, a, b_t, c_t, u, states, lines, of_u, of_delta, of_a, of_b, of_c = arguments
     batch, channels, steps = u.shape
     b, group = task % batch, task // batch
-    count, each = a.shape[1], -(-channels // of_b.shape[0])
+    count, group_channels = a.shape[1], -(-channels // of_b.shape[0])
     h, (factor, of_h, arrived) = states[who], (lines[who, 0], lines[who, 1], lines[who, 2])
-    for k in range(group * each, min(channels, (group + 1) * each)):
+    for k in range(group * group_channels, min(channels, (group + 1) * group_channels)):
         for n in range(count):
             h[0, n], arrived[n] = ZERO, ZERO
         for t in range(steps):
@@ -116,8 +116,8 @@ def _some_channels(arguments, task, who):
 
 
 @cached_njit(error_model="numpy")
-def _fused(given, made, tasks, threads, least, team):
-    share(_some_channels, given + made, tasks, threads, least, team)
+def _fused(inputs, made, tasks, threads, least, team):
+    share(_some_channels, inputs + made, tasks, threads, least, team)
 
 
 @implementation(
@@ -134,9 +134,9 @@ def selective_scan_backward_fused(grad, delta, A, B, C, D, u):
     of_u, of_delta = np.empty(u.shape, f32), np.empty(u.shape, f32)
     of_a, of_b, of_c = (np.zeros(s, f32) for s in ((batch, channels, count), *[(groups, batch, steps, count)] * 2))
     if u.size:
-        given = plain(grad), plain(delta), plain(A), by_steps(B), by_steps(C), plain(u)
+        inputs = plain(grad), plain(delta), plain(A), by_steps(B), by_steps(C), plain(u)
         states, lines = np.empty((threads, steps + 1, count), f32), np.empty((threads, 3, count), f32)
         made = states, lines, of_u, of_delta, of_a, of_b, of_c
-        _fused(given, made, groups * batch, threads, 12 * work, team.members())
+        _fused(inputs, made, groups * batch, threads, 12 * work, team.members())
     of_B, of_C = (np.ascontiguousarray(one.sum(0).swapaxes(1, 2)) for one in (of_b, of_c))
     return _all(of_u, of_delta, of_a.sum(0), of_B, of_C, D, grad, u)
