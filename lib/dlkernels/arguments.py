@@ -35,12 +35,12 @@ def number(name, value, dtype):
 
 def same(attribute, **arrays):
     """Raise unless all `arrays` (given by name) agree in `attribute`: "shape" or "dtype"."""
-    (first, x), *others = arrays.items()
+    (first_name, x), *others = arrays.items()
     for name, y in others:
         if getattr(y, attribute) != getattr(x, attribute):
             error = TypeError if attribute == "dtype" else ValueError
             raise error(
-                f"{name} has {attribute} {getattr(y, attribute)}, but {first} has {attribute} "
+                f"{name} has {attribute} {getattr(y, attribute)}, but {first_name} has {attribute} "
                 f"{getattr(x, attribute)}; expected the same. Nothing is broadcast or converted here."
             )
 

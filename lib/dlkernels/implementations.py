@@ -320,11 +320,11 @@ def run(rung, arguments):
         if stays:
             return result
         return _home(result)
-    for one, place in zip(result.arrays, out.arrays, strict=True) if type(out) is Several else ((result, out),):
+    for array, target in zip(result.arrays, out.arrays, strict=True) if type(out) is Several else ((result, out),):
         if not stays:
-            place[...] = one.copy_to_host()
-        elif one is not place:
-            copy(one, place)
+            target[...] = array.copy_to_host()
+        elif array is not target:
+            copy(array, target)
     return out
 
 
@@ -389,8 +389,8 @@ class Plan:
     parts: tuple  # for each prepared argument: (its index in the call or None, a shape or the value, dtype or None)
 
     @classmethod
-    def of(cls, rung, given, prepared):
-        where = {id(x): k for k, x in reversed(list(enumerate(given))) if type(x) is DEVICE_ARRAY}
+    def of(cls, rung, arguments, prepared):
+        where = {id(x): k for k, x in reversed(list(enumerate(arguments))) if type(x) is DEVICE_ARRAY}
         parts = tuple(
             (where[id(x)], None, None)
             if id(x) in where
@@ -401,12 +401,12 @@ class Plan:
         )
         return cls(rung, parts)
 
-    def run(self, given):
+    def run(self, arguments):
         _check_capability(self.rung)
         return self.rung.function(
             *[
-                given[at] if at is not None else value if dtype is None else device_array(value, dtype)
-                for at, value, dtype in self.parts
+                arguments[index] if index is not None else value if dtype is None else device_array(value, dtype)
+                for index, value, dtype in self.parts
             ]
         )
 
@@ -424,9 +424,9 @@ def _key(operation, args):
             key += kind, x  # True is no 1, and -0.0 not 0.0
         else:
             return None
-    at = _place_of_out(operation.prepare)
-    if at is not None and args[at] is not None:
-        out = args[at]
+    index = _place_of_out(operation.prepare)
+    if index is not None and args[index] is not None:
+        out = args[index]
         if not all(_apart(out, args[k]) for k in seen.values() if args[k] is not out):
             return None
     return tuple(key) if seen else None
@@ -495,10 +495,12 @@ def bound(function, arguments, named, defaults=False):
 def _names(function):
     """(names, {name: default}) of a function's parameters; (None, None) where some take any number of arguments."""
     parameters = _signature(function).parameters.values()
-    if any(one.kind is not one.POSITIONAL_OR_KEYWORD for one in parameters):
+    if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in parameters):
         return None, None
-    defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
-    return tuple(one.name for one in parameters), defaults
+    defaults = {
+        parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty
+    }
+    return tuple(parameter.name for parameter in parameters), defaults
 
 
 def keep(name, result, *arguments, **named):

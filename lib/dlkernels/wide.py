@@ -32,12 +32,12 @@ def element_pointer(context, builder, array_type, array, index_type, index):
     struct = context.make_array(array_type)(context, builder, array)
     if not isinstance(index_type, types.BaseTuple):
         return builder.gep(struct.data, [index])
-    place = None
+    offset = None
     for axis, kind in enumerate(index_type):
         step = context.cast(builder, builder.extract_value(index, axis), kind, types.intp)
         extent = builder.extract_value(struct.shape, axis)
-        place = step if place is None else builder.add(builder.mul(place, extent), step)
-    return builder.gep(struct.data, [place])
+        offset = step if offset is None else builder.add(builder.mul(offset, extent), step)
+    return builder.gep(struct.data, [offset])
 
 
 def _vector_address(context, builder, width, array_type, array, index_type, index):

@@ -178,9 +178,9 @@ def _quick_linear(x, weight, bias, activation, out):
 @operation("linear", reference.linear, examples.LINEAR, quick=_quick_linear, by_shape=True)
 def _prepare_linear(x, weight, bias=None, activation=None, out=None):
     shape = _check_linear(x, weight, bias, activation)
-    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    _apart(out, **given)
-    return x, weight, bias, activation, output(out, shape, x.dtype, **given)
+    arrays = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    _apart(out, **arrays)
+    return x, weight, bias, activation, output(out, shape, x.dtype, **arrays)
 
 
 def _partial_linear_backward(wanted, grad, x, weight, bias=None, activation=None):
@@ -205,11 +205,11 @@ def _prepare_linear_backward(grad, x, weight, bias=None, activation=None):
 
 def _check_linear(x, weight, bias, activation):
     """The shape of the layer's result."""
-    given = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, one in given.items():
-        float_array(name, one)
-    one_place(**given)
-    same("dtype", **given)
+    arrays = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
+    for name, array in arrays.items():
+        float_array(name, array)
+    one_place(**arrays)
+    same("dtype", **arrays)
     if x.ndim < 1 or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
         raise ValueError(
             f"weight has shape {tuple(weight.shape)} and x has shape {tuple(x.shape)}; expected x of shape (..., in) "

@@ -28,10 +28,10 @@ def _add(line, sums):
 def _some_columns(arguments, task, who):
     rows, sums = arguments
     (count, width), line = rows.shape, memory(rows)
-    first = task * COLUMNS
-    some = memory(sums)[first : min(first + COLUMNS, width)]
+    start = task * COLUMNS
+    some = memory(sums)[start : min(start + COLUMNS, width)]
     for r in range(count):
-        _add(line[r * width + first : r * width + first + some.size], some)
+        _add(line[r * width + start : r * width + start + some.size], some)
 
 
 @inner_njit(fastmath={"reassoc"})
@@ -44,13 +44,13 @@ def _sum(line):
 
 @inner_njit()
 def _some_channels(arguments, task, who):
-    planes, sums, each = arguments
+    planes, sums, task_channels = arguments
     (count, channels, area), line = planes.shape, memory(planes)
-    for channel in range(task * each, min((task + 1) * each, channels)):
+    for channel in range(task * task_channels, min((task + 1) * task_channels, channels)):
         total = np.float64(0)
         for n in range(count):
-            at = (n * channels + channel) * area
-            total += _sum(line[at : at + area])
+            start = (n * channels + channel) * area
+            total += _sum(line[start : start + area])
         sums[channel] = total
 
 
@@ -61,8 +61,10 @@ def _all_columns(rows, sums, threads, team):
 
 @cached_njit()
 def _all_channels(planes, sums, threads, team):
-    each = max(1, min(TASK // max(len(planes) * planes.shape[2], 1), -(-sums.size // threads)))
-    share(_some_channels, (planes, sums, each), -(-sums.size // each), threads, planes.size // 32, team)
+    task_channels = max(1, min(TASK // max(len(planes) * planes.shape[2], 1), -(-sums.size // threads)))
+    share(
+        _some_channels, (planes, sums, task_channels), -(-sums.size // task_channels), threads, planes.size // 32, team
+    )
 
 
 def over_rows(rows):

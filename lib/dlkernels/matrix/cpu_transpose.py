@@ -33,7 +33,7 @@ def on_stacks(rung):
     dimensions and strides. Empty arrays never reach it."""
 
     @functools.wraps(rung)
-    def whole(x, out):
+    def wrapper(x, out):
         if not out.size:
             return out
         turned = np.swapaxes(x, -1, -2)
@@ -48,7 +48,7 @@ def on_stacks(rung):
             out[...] = target
         return out
 
-    return whole
+    return wrapper
 
 
 # ---- 1, 2: loops -------------------------------------------------------------------------------------------
@@ -141,10 +141,10 @@ def transpose_vectors(x, out):
 
 @inner_njit()
 def _some_pieces(arguments, task, who):
-    x, out, each, total = arguments
+    x, out, task_pieces, total = arguments
     _, m, n = x.shape
     down, across = pieces(m, n)
-    for piece in range(task * each, min((task + 1) * each, total)):
+    for piece in range(task * task_pieces, min((task + 1) * task_pieces, total)):
         k, rest = divmod(piece, down * across)
         turn(x, out, k, rest // across * DEEP, rest % across * WIDE)
 
@@ -154,8 +154,8 @@ def _parallel(x, out, tasks, threads, least, team):
     count, m, n = x.shape
     down, across = pieces(m, n)
     total = count * down * across
-    each = -(-total // tasks)
-    share(_some_pieces, (x, out, each, total), -(-total // each), threads, least, team)
+    task_pieces = -(-total // tasks)
+    share(_some_pieces, (x, out, task_pieces, total), -(-total // task_pieces), threads, least, team)
 
 
 def turned(x, out):

@@ -85,7 +85,7 @@ def dot_tile(typingctx, sums, work, a, b, depth):
             offset = builder.add(builder.mul(p, I64(PANEL)), I64(v * LANES))
             return builder.load(builder.bitcast(builder.gep(b_data, [offset]), words.as_pointer()), align=4)
 
-        first = [builder.bitcast(word(r, I64(DEPTH)), vector) for r, _ in places]
+        initial = [builder.bitcast(word(r, I64(DEPTH)), vector) for r, _ in places]
         before, loop, after = builder.block, builder.append_basic_block("words"), builder.append_basic_block("after")
         builder.branch(loop)
         builder.position_at_end(loop)
@@ -95,7 +95,7 @@ def dot_tile(typingctx, sums, work, a, b, depth):
         new = [dot(builder, total, a_words[r], b_lines[v]) for total, (r, v) in zip(now, places, strict=True)]
         again = builder.add(p, I64(1))
         builder.cbranch(builder.icmp_signed("<", again, arguments[4]), loop, after)
-        for phi, entry, end in ((p, I64(0), again), *zip(now, first, new, strict=True)):
+        for phi, entry, end in ((p, I64(0), again), *zip(now, initial, new, strict=True)):
             phi.add_incoming(entry, before)
             phi.add_incoming(end, loop)
         builder.position_at_end(after)
@@ -134,12 +134,12 @@ def multiply_packed(work, a, b, c, rows, columns, depth, sums, fresh):
 
 
 @inner_njit()
-def multiply_part(group, a, b, c, task, parts, work, at):
+def multiply_part(group, a, b, c, task, parts, work, work_start):
     """One of the parts = (down, across) of c = a b. `group`: how many numbers make a word; `at`: where its workspace
     is."""
     (m, n), k, (down, across) = c.shape, a.shape[1], parts
     i, j = task // across, task % across
-    first, last = i * m // down, (i + 1) * m // down
+    start, stop = i * m // down, (i + 1) * m // down
     end = (j + 1) * n // across
     sums = np.empty((ROWS, PANEL), c.dtype)
     for left in range(j * n // across, end, WIDTH):
@@ -147,12 +147,12 @@ def multiply_part(group, a, b, c, task, parts, work, at):
         for front in range(0, k, DEPTH * group):
             back = min(front + DEPTH * group, k)
             depth = (back - front + group - 1) // group
-            pack_panels(b, front, back, left, right, work, at + PACKED_A)
-            for top in range(first, last, HEIGHT):
-                bottom = min(top + HEIGHT, last)
-                pack_rows(a, top, bottom, front, back, work, at)
+            pack_panels(b, front, back, left, right, work, work_start + PACKED_A)
+            for top in range(start, stop, HEIGHT):
+                bottom = min(top + HEIGHT, stop)
+                pack_rows(a, top, bottom, front, back, work, work_start)
                 edges = (top, bottom), (left, right)
-                multiply_packed(work, at, at + PACKED_A, c, *edges, depth, sums, front == 0)
+                multiply_packed(work, work_start, work_start + PACKED_A, c, *edges, depth, sums, front == 0)
 
 
 def multiply(kernel, group, a, b, out):

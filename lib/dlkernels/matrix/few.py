@@ -19,27 +19,27 @@ TOGETHER = 12  # columns, or a multiple, of a task: they go by fours, or by thre
 
 
 @inner_njit()
-def _one_by_four(a, at, b, first, second, third, fourth, k):
-    """One row times four columns, k elements each, a vector at least: a[at:] and those of b from the given elements on.
-    Two sums for each, since an addition takes as long as four loads."""
+def _one_by_four(a, a_start, b, first, second, third, fourth, k):
+    """One row times four columns, k elements each, a vector at least: a[a_start:] and those of b from the given
+    elements on. Two sums for each, since an addition takes as long as four loads."""
     size, zero = lanes(a), broadcast(a.dtype.type(0))
     s, t, u, v, s_next, t_next, u_next, v_next = zero, zero, zero, zero, zero, zero, zero, zero
-    whole = k - k % size
-    for p in range(0, whole - size, 2 * size):
+    n_full = k - k % size
+    for p in range(0, n_full - size, 2 * size):
         q = p + size
-        x, y = load(a, at + p), load(a, at + q)
+        x, y = load(a, a_start + p), load(a, a_start + q)
         s, s_next = fma(x, load(b, first + p), s), fma(y, load(b, first + q), s_next)
         t, t_next = fma(x, load(b, second + p), t), fma(y, load(b, second + q), t_next)
         u, u_next = fma(x, load(b, third + p), u), fma(y, load(b, third + q), u_next)
         v, v_next = fma(x, load(b, fourth + p), v), fma(y, load(b, fourth + q), v_next)
-    if whole % (2 * size):
-        p = whole - size
-        x = load(a, at + p)
+    if n_full % (2 * size):
+        p = n_full - size
+        x = load(a, a_start + p)
         s, t = fma(x, load(b, first + p), s), fma(x, load(b, second + p), t)
         u, v = fma(x, load(b, third + p), u), fma(x, load(b, fourth + p), v)
-    if whole < k:  # the last vector, without what was counted
-        p, done = k - size, size - (k - whole)
-        x = first_lanes(done, zero, load(a, at + p))
+    if n_full < k:  # the last vector, without what was counted
+        p, done = k - size, size - (k - n_full)
+        x = first_lanes(done, zero, load(a, a_start + p))
         s_next = fma(x, first_lanes(done, zero, load(b, first + p)), s_next)
         t_next = fma(x, first_lanes(done, zero, load(b, second + p)), t_next)
         u_next = fma(x, first_lanes(done, zero, load(b, third + p)), u_next)
@@ -53,8 +53,8 @@ def _four_by_three(a, row, next_row, third_row, last_row, b, column, next_column
     size, zero = lanes(a), broadcast(a.dtype.type(0))
     s0, s1, s2, t0, t1, t2 = zero, zero, zero, zero, zero, zero
     u0, u1, u2, v0, v1, v2 = zero, zero, zero, zero, zero, zero
-    whole = k - k % size
-    for p in range(0, whole, size):
+    n_full = k - k % size
+    for p in range(0, n_full, size):
         x, y, z = load(b, column + p), load(b, next_column + p), load(b, last_column + p)
         w = load(a, row + p)
         s0, s1, s2 = fma(w, x, s0), fma(w, y, s1), fma(w, z, s2)
@@ -64,8 +64,8 @@ def _four_by_three(a, row, next_row, third_row, last_row, b, column, next_column
         u0, u1, u2 = fma(w, x, u0), fma(w, y, u1), fma(w, z, u2)
         w = load(a, last_row + p)
         v0, v1, v2 = fma(w, x, v0), fma(w, y, v1), fma(w, z, v2)
-    if whole < k:
-        p, done = k - size, size - (k - whole)
+    if n_full < k:
+        p, done = k - size, size - (k - n_full)
         x, y = first_lanes(done, zero, load(b, column + p)), first_lanes(done, zero, load(b, next_column + p))
         z = first_lanes(done, zero, load(b, last_column + p))
         w = first_lanes(done, zero, load(a, row + p))
@@ -86,18 +86,18 @@ def _four_by_three(a, row, next_row, third_row, last_row, b, column, next_column
 
 @inner_njit()
 def _some_columns(arguments, task, who):
-    a, b, c, each = arguments
+    a, b, c, task_columns = arguments
     (m, k), n = a.shape, c.shape[1]
     x, y, z = memory(a), memory(b), memory(c)
-    end = min((task + 1) * each, n)
+    end = min((task + 1) * task_columns, n)
     if m == 1:
-        for j in range(task * each, end, 4):
+        for j in range(task * task_columns, end, 4):
             places = j, min(j + 1, n - 1), min(j + 2, n - 1), min(j + 3, n - 1)
             sums = _one_by_four(x, 0, y, places[0] * k, places[1] * k, places[2] * k, places[3] * k, k)
             for q in range(min(4, end - j)):
                 z[j + q] = sums[q]
         return
-    for j in range(task * each, end, 3):
+    for j in range(task * task_columns, end, 3):
         columns = j * k, min(j + 1, n - 1) * k, min(j + 2, n - 1) * k
         for i in range(0, m, 4):  # a row that is missing is the last one again
             rows = i * k, min(i + 1, m - 1) * k, min(i + 2, m - 1) * k, min(i + 3, m - 1) * k
@@ -108,24 +108,24 @@ def _some_columns(arguments, task, who):
 
 
 @cached_njit()
-def by_columns(a, b, c, each, threads, least, team):
-    """c = a b^T for C-contiguous matrices with a vector of terms or more. each: columns of the result in a task."""
-    share(_some_columns, (a, b, c, each), -(-len(b) // each), threads, least, team)
+def by_columns(a, b, c, task_columns, threads, least, team):
+    """c = a b^T for C-contiguous matrices with a vector of terms or more. task_columns: of the result."""
+    share(_some_columns, (a, b, c, task_columns), -(-len(b) // task_columns), threads, least, team)
 
 
 @inner_njit()
-def _add_eight(a, at, step, b, row, pitch, c, to, count):
-    """c[to:] += the eight rows of b from element `row` on, times a[at], a[at + step], ...: `count` elements, at least a
-    vector of them."""
+def _add_eight(a, a_start, step, b, row, pitch, c, c_start, count):
+    """c[c_start:] += the eight rows of b from element `row` on, times a[a_start], a[a_start + step], ...: `count`
+    elements, at least a vector of them."""
     size = lanes(c)
-    s, t, u, v = a[at], a[at + step], a[at + 2 * step], a[at + 3 * step]
-    w, x, y, z = a[at + 4 * step], a[at + 5 * step], a[at + 6 * step], a[at + 7 * step]
+    s, t, u, v = a[a_start], a[a_start + step], a[a_start + 2 * step], a[a_start + 3 * step]
+    w, x, y, z = a[a_start + 4 * step], a[a_start + 5 * step], a[a_start + 6 * step], a[a_start + 7 * step]
     rows = row, row + pitch, row + 2 * pitch, row + 3 * pitch
     more = rows[0] + 4 * pitch, rows[1] + 4 * pitch, rows[2] + 4 * pitch, rows[3] + 4 * pitch
     for j in range(0, count, size):
         done = max(0, j + size - count)  # the last vector of a row ends with it: what was counted stays
         j -= done
-        before = load(c, to + j)
+        before = load(c, c_start + j)
         total = fma(broadcast(s), load(b, rows[0] + j), before)
         total = fma(broadcast(t), load(b, rows[1] + j), total)
         total = fma(broadcast(u), load(b, rows[2] + j), total)
@@ -134,7 +134,7 @@ def _add_eight(a, at, step, b, row, pitch, c, to, count):
         total = fma(broadcast(x), load(b, more[1] + j), total)
         total = fma(broadcast(y), load(b, more[2] + j), total)
         total = fma(broadcast(z), load(b, more[3] + j), total)
-        store(c, to + j, first_lanes(done, before, total) if done else total)
+        store(c, c_start + j, first_lanes(done, before, total) if done else total)
 
 
 @inner_njit()

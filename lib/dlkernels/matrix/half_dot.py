@@ -99,22 +99,22 @@ def nothing_is_lost(a, b):
 
 @inner_njit()
 def _task_of_twos(arguments, task, who):
-    a, b, c, parts, work, each = arguments
-    multiply_part(GROUP, a, b, c, task, parts, work, each * who)
+    a, b, c, parts, work, per_thread = arguments
+    multiply_part(GROUP, a, b, c, task, parts, work, per_thread * who)
 
 
 @cached_njit()
-def multiply_twos(a, b, c, parts, work, each, threads, least, team):
+def multiply_twos(a, b, c, parts, work, per_thread, threads, least, team):
     """c = a b, cut into parts = (down, across); False, and nothing done, where small numbers would be lost.
 
-    ``each``: words of ``work`` for one thread.
+    ``per_thread``: words of ``work`` for one thread.
     """
     tasks = parts[0] * parts[1]
     lowest = np.empty((2, tasks), np.uint16)
     share(_task_of_search, (a, b, lowest), tasks, threads, least, team)
     if not nothing_is_lost(lowest[0].min(), lowest[1].min()):
         return False
-    share(_task_of_twos, (a, b, c, parts, work, each), tasks, threads, least, team)
+    share(_task_of_twos, (a, b, c, parts, work, per_thread), tasks, threads, least, team)
     return True
 
 

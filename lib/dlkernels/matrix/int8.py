@@ -64,7 +64,7 @@ def pair_tile(typingctx, sums, a, a_at, a_row, b, b_at, pairs):
         addresses = [
             builder.bitcast(builder.gep(total, [I64(r * WIDTH + v * LANES)]), vector.as_pointer()) for r, v in places
         ]
-        first = [builder.load(address, align=4) for address in addresses]
+        initial = [builder.load(address, align=4) for address in addresses]
         before, loop = builder.block, builder.append_basic_block("pairs")
         after = builder.append_basic_block("after")
         builder.branch(loop)
@@ -85,7 +85,7 @@ def pair_tile(typingctx, sums, a, a_at, a_row, b, b_at, pairs):
             new[k] = builder.add(new[k], builder.add(picked(products, 0), picked(products, 1)))
         again = builder.add(p, I64(1))
         builder.cbranch(builder.icmp_signed("<", again, count), loop, after)
-        for phi, entry, end in ((p, I64(0), again), *zip(now, first, new, strict=True)):
+        for phi, entry, end in ((p, I64(0), again), *zip(now, initial, new, strict=True)):
             phi.add_incoming(entry, before)
             phi.add_incoming(end, loop)
         builder.position_at_end(after)
@@ -103,13 +103,13 @@ def pack_pairs(b, packed):
     panels, pairs = packed.shape[0], packed.shape[1]
     k, n = b.shape
     for panel in range(panels):
-        here = min(WIDTH, n - panel * WIDTH)
+        count = min(WIDTH, n - panel * WIDTH)
         for p in range(pairs):
             upper, lower = b[2 * p], b[min(2 * p + 1, k - 1)]
-            for c in range(here):
+            for c in range(count):
                 packed[panel, p, c, 0] = upper[panel * WIDTH + c]
                 packed[panel, p, c, 1] = lower[panel * WIDTH + c] if 2 * p + 1 < k else 0
-            packed[panel, p, here:] = 0
+            packed[panel, p, count:] = 0
 
 
 @inner_njit()
@@ -119,8 +119,8 @@ def multiply_rows(a, packed, out, top, bottom):
     rows = np.zeros((ROWS, 2 * pairs), np.int16)
     sums = np.empty((ROWS, WIDTH), np.int32)
     for i in range(top, bottom, ROWS):
-        here = min(ROWS, bottom - i)
-        for r in range(here):
+        count = min(ROWS, bottom - i)
+        for r in range(count):
             source, target = a[i + r], rows[r]
             for p in range(k):  # not a slice: its error message takes seconds to compile
                 target[p] = source[p]
@@ -128,7 +128,7 @@ def multiply_rows(a, packed, out, top, bottom):
             sums[:] = 0
             pair_tile(sums, rows, 0, 2 * pairs, packed, panel * pairs * 2 * WIDTH, pairs)
             columns = min(WIDTH, out.shape[1] - panel * WIDTH)
-            for r in range(here):
+            for r in range(count):
                 for c in range(columns):
                     out[i + r, panel * WIDTH + c] += sums[r, c]
 

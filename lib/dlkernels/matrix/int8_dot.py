@@ -75,14 +75,14 @@ def _pack_panels_of_four(b, front, back, left, right, work, to):
 
 @inner_njit()
 def _task_of_fours(arguments, task, who):
-    a, b, c, parts, work, each = arguments
-    multiply_part(GROUP, a, b, c, task, parts, work, each * who)
+    a, b, c, parts, work, per_thread = arguments
+    multiply_part(GROUP, a, b, c, task, parts, work, per_thread * who)
 
 
 @cached_njit()
-def multiply_fours(a, b, c, parts, work, each, threads, least, team):
-    """c = a b, cut into parts = (down, across). ``each``: words of ``work`` for one thread."""
-    share(_task_of_fours, (a, b, c, parts, work, each), parts[0] * parts[1], threads, least, team)
+def multiply_fours(a, b, c, parts, work, per_thread, threads, least, team):
+    """c = a b, cut into parts = (down, across). ``per_thread``: words of ``work`` for one thread."""
+    share(_task_of_fours, (a, b, c, parts, work, per_thread), parts[0] * parts[1], threads, least, team)
 
 
 @implementation(

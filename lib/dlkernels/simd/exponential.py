@@ -78,14 +78,14 @@ def _emit(builder, number, lanes, x, natural):
     # bits.
     shift = constant(1.5 * 2.0**fraction + bias)
     shifted = builder.fadd(scaled, shift)
-    whole = builder.fsub(shifted, shift)
+    rounded = builder.fsub(shifted, shift)
     if natural and not ROUNDS_ONCE:
-        high, low = (builder.fmul(whole, constant(part)) for part in LN_2[number])
+        high, low = (builder.fmul(rounded, constant(part)) for part in LN_2[number])
         rest = builder.fmul(builder.fsub(builder.fsub(x, high), low), constant(LOG2_E))
     elif natural:
-        rest = multiply_add(x, constant(low), multiply_add(x, constant(high), builder.fneg(whole)))
+        rest = multiply_add(x, constant(low), multiply_add(x, constant(high), builder.fneg(rounded)))
     else:
-        rest = builder.fsub(x, whole)
+        rest = builder.fsub(x, rounded)
     power = constant(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         power = multiply_add(power, rest, constant(coefficient))

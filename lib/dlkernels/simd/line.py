@@ -58,15 +58,15 @@ def _line(context, builder, line, data):
 
 
 @intrinsic
-def element(typingctx, line, at):
-    """``element(line, at)``: one number. Unlike ``line[at]``, a negative ``at`` lies before the line's first
+def element(typingctx, line, index):
+    """``element(line, index)``: one number. Unlike ``line[index]``, a negative ``index`` lies before the line's first
     element."""
     check_array("element", line)
 
     def emit(context, builder, signature, arguments):
         address = builder.gep(
-            first_element(context, builder, line, arguments[0]), [as_index(context, builder, at, arguments[1])]
+            first_element(context, builder, line, arguments[0]), [as_index(context, builder, index, arguments[1])]
         )
         return builder.load(address, align=line.dtype.bitwidth // 8)
 
-    return line.dtype(line, at), emit
+    return line.dtype(line, index), emit

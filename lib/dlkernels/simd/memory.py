@@ -192,8 +192,8 @@ def store_part(typingctx, array, i, v, count):
         else:
             mask = _first(context, builder, vector_type, count, arguments[3])
             align = ir.Constant(ir.IntType(32), _itemsize(vector_type))
-            whole = [arguments[2], address, align, mask]
-            call_llvm(builder, f"masked.store.{suffix(vector_type)}.p0", ir.VoidType(), whole)
+            operands = [arguments[2], address, align, mask]
+            call_llvm(builder, f"masked.store.{suffix(vector_type)}.p0", ir.VoidType(), operands)
         return context.get_dummy_value()
 
     return types.none(array, i, v, count), emit

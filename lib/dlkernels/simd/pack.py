@@ -17,7 +17,7 @@ from .vector import ELEMENTS
 
 
 @intrinsic
-def transpose_block(typingctx, source, at, row, target, to, target_row):
+def transpose_block(typingctx, source, source_start, row, target, target_start, target_row):
     """Copy a square block of ``lanes`` x ``lanes`` elements, rows to columns, in registers.
 
     Round after round, vectors that lie half the block apart are shuffled into each other like two halves of a pack
@@ -35,8 +35,8 @@ def transpose_block(typingctx, source, at, row, target, to, target_row):
                 first_element(context, builder, array, value), [as_index(context, builder, index_type, index)]
             )
 
-        read = start(source, arguments[0], at, arguments[1])
-        write = start(target, arguments[3], to, arguments[4])
+        read = start(source, arguments[0], source_start, arguments[1])
+        write = start(target, arguments[3], target_start, arguments[4])
         stride = as_index(context, builder, row, arguments[2])
         rows = [load_vector(builder, tile, read, offset_of(builder, tile, stride, r, 0)) for r in range(size)]
         half = size // 2
@@ -44,35 +44,36 @@ def transpose_block(typingctx, source, at, row, target, to, target_row):
         high = [lane + half for lane in low]
         for _ in range(size.bit_length() - 1):
             pairs = [(rows[r], rows[r + half]) for r in range(half)]
-            rows = [_shuffle(builder, one, other, order) for one, other in pairs for order in (low, high)]
+            rows = [_shuffle(builder, a, b, order) for a, b in pairs for order in (low, high)]
         stride = as_index(context, builder, target_row, arguments[5])
         for r, vector in enumerate(rows):
             store_vector(builder, tile, write, offset_of(builder, tile, stride, r, 0), vector)
         return context.get_dummy_value()
 
-    return types.none(source, at, row, target, to, target_row), emit
+    return types.none(source, source_start, row, target, target_start, target_row), emit
 
 
-def _shuffle(builder, one, other, order):
+def _shuffle(builder, a, b, order):
     """The vector whose lane l is element order[l] of the two vectors, one after the other."""
     mask = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
-    return builder.shuffle_vector(one, other, mask)
+    return builder.shuffle_vector(a, b, mask)
 
 
 @inner_njit()
-def pack(source, at, row, column, height, width, target, to, target_row):
-    """target[to + i * target_row + j] = source[at + i * row + j * column] for i < height, j < width.
+def pack(source, source_start, row, column, height, width, target, target_start, target_row):
+    """target[target_start + i * target_row + j] = source[source_start + i * row + j * column] for i < height,
+    j < width.
 
     ``source`` and ``target`` are lines of memory (`memory`); all other arguments count elements.
     """
     size = lanes(target)
     if column == 1:
         for i in range(height):
-            read, write = at + i * row, to + i * target_row
-            whole = width - width % size
-            for j in range(0, whole, size):
+            read, write = source_start + i * row, target_start + i * target_row
+            n_full = width - width % size
+            for j in range(0, n_full, size):
                 store(target, write + j, load(source, read + j))
-            for j in range(whole, width):
+            for j in range(n_full, width):
                 target[write + j] = element(source, read + j)
         return
     done, across = 0, 0
@@ -80,7 +81,9 @@ def pack(source, at, row, column, height, width, target, to, target_row):
         done, across = height - height % size, width - width % size
         for j in range(0, across, size):
             for i in range(0, done, size):
-                transpose_block(source, at + i + j * column, column, target, to + i * target_row + j, target_row)
+                transpose_block(
+                    source, source_start + i + j * column, column, target, target_start + i * target_row + j, target_row
+                )
     for i in range(height):
         for j in range(across if i < done else 0, width):
-            target[to + i * target_row + j] = element(source, at + i * row + j * column)
+            target[target_start + i * target_row + j] = element(source, source_start + i * row + j * column)

@@ -17,7 +17,7 @@ A tile of 8 x 3 vectors does 24 multiply-adds with 11 loads in each step. The ti
 
     acc = tile_zeros(c, 8, 3)
     acc = tile_multiply_add(acc, depth, a, i, (a_row, a_step), b, j, b_step)
-    tile_store(c, at, c_row, acc)
+    tile_store(c, start, c_row, acc)
 
 Matmul, convolution (rows = channels, lanes = pixels), attention (rows = keys, lanes = queries) and LSTM (rows = gates,
 lanes = samples) differ only in what rows, lanes and steps mean, that is, in the strides they pass.
@@ -186,38 +186,38 @@ def tile_zeros(typingctx, like, rows, vectors, lanes=None):
 
 
 @intrinsic(prefer_literal=True)
-def tile_load(typingctx, array, at, row, rows, vectors, lanes=None):
-    """``tile_load(array, at, row, rows, vectors)``: the tile whose row r starts at element at + r * row."""
+def tile_load(typingctx, array, start, row, rows, vectors, lanes=None):
+    """``tile_load(array, start, row, rows, vectors)``: the tile whose row r starts at element start + r * row."""
     tile = _tile_type("tile_load", array, rows, vectors, lanes)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        pointer = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, start, arguments[1])]
         )
         stride = as_index(context, builder, row, arguments[2])
-        places = [offset_of(builder, tile, stride, r, v) for r, v in tile.places]
-        return _pack(builder, tile, [load_vector(builder, tile, start, place) for place in places])
+        offsets = [offset_of(builder, tile, stride, r, v) for r, v in tile.places]
+        return _pack(builder, tile, [load_vector(builder, tile, pointer, offset) for offset in offsets])
 
-    return tile(array, at, row, rows, vectors, _given(lanes)), emit
+    return tile(array, start, row, rows, vectors, _given(lanes)), emit
 
 
 @intrinsic
-def tile_store(typingctx, array, at, row, tile):
-    """``tile_store(array, at, row, tile)``: write row r of the tile to elements at + r * row and after."""
+def tile_store(typingctx, array, start, row, tile):
+    """``tile_store(array, start, row, tile)``: write row r of the tile to elements start + r * row and after."""
     _check_tile("tile_store", tile)
     check_array("tile_store", array, tile.dtype)
     check_writable("tile_store", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        pointer = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, start, arguments[1])]
         )
         stride = as_index(context, builder, row, arguments[2])
         for (r, v), vector in zip(tile.places, _unpack(builder, tile, arguments[3]), strict=True):
-            store_vector(builder, tile, start, offset_of(builder, tile, stride, r, v), vector)
+            store_vector(builder, tile, pointer, offset_of(builder, tile, stride, r, v), vector)
         return context.get_dummy_value()
 
-    return types.none(array, at, row, tile), emit
+    return types.none(array, start, row, tile), emit
 
 
 # ---- the loop --------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
             first_element(context, builder, b, arguments[5]), [as_index(context, builder, b_at, arguments[6])]
         )
         b_stride = as_index(context, builder, b_step, arguments[7])
-        first = _unpack(builder, tile, arguments[0])
+        initial = _unpack(builder, tile, arguments[0])
         if keep is not None:
             line, *place = (builder.extract_value(arguments[9], k) for k in range(3))
             kept_at, kept_step = (as_index(context, builder, *one) for one in zip(keep.types[1:], place, strict=True))
@@ -330,14 +330,14 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
             (k, constant(0), k_next),
             (a_now, a_first, a_next),
             (b_now, b_first, b_next),
-            *zip(tile_now, first, sums, strict=True),
+            *zip(tile_now, initial, sums, strict=True),
         ):
             phi.add_incoming(entry, before)
             phi.add_incoming(again, last)
 
         builder.position_at_end(after)
         results = []
-        for entry, end in zip(first, sums, strict=True):
+        for entry, end in zip(initial, sums, strict=True):
             phi = builder.phi(_vector(tile))
             phi.add_incoming(entry, before)
             phi.add_incoming(end, last)
@@ -352,22 +352,22 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 
 
 @intrinsic
-def tile_scale(typingctx, tile, scale, at):
-    """``tile_scale(tile, scale, at)``: every row of the tile times the elements of ``scale`` from ``at`` on."""
+def tile_scale(typingctx, tile, scale, start):
+    """``tile_scale(tile, scale, start)``: every row of the tile times the elements of ``scale`` from ``start`` on."""
     _check_tile("tile_scale", tile)
     check_array("tile_scale", scale, tile.dtype)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            first_element(context, builder, scale, arguments[1]), [as_index(context, builder, at, arguments[2])]
+        pointer = builder.gep(
+            first_element(context, builder, scale, arguments[1]), [as_index(context, builder, start, arguments[2])]
         )
-        factors = [load_vector(builder, tile, start, constant(v * tile.lanes)) for v in range(tile.vectors)]
+        factors = [load_vector(builder, tile, pointer, constant(v * tile.lanes)) for v in range(tile.vectors)]
         vectors = _unpack(builder, tile, arguments[0])
         return _pack(
             builder, tile, [builder.fmul(x, factors[v]) for (_, v), x in zip(tile.places, vectors, strict=True)]
         )
 
-    return tile(tile, scale, at), emit
+    return tile(tile, scale, start), emit
 
 
 def _sum(one, other):
@@ -401,7 +401,7 @@ def _in_each_row(builder, tile, rows, emit_row):
 
 
 @intrinsic
-def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
+def tile_store_part(typingctx, array, start, row, tile, rows, columns, add):
     """Write, or with ``add`` true add to what is there, the first ``rows`` rows and ``columns`` columns only.
 
     For tiles that reach over the edge of a matrix: elements outside are neither read nor written.
@@ -411,8 +411,8 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
     check_writable("tile_store_part", array)
 
     def emit(context, builder, signature, arguments):
-        start = builder.gep(
-            first_element(context, builder, array, arguments[0]), [as_index(context, builder, at, arguments[1])]
+        pointer = builder.gep(
+            first_element(context, builder, array, arguments[0]), [as_index(context, builder, start, arguments[1])]
         )
         stride = as_index(context, builder, row, arguments[2])
         vectors = _unpack(builder, tile, arguments[3])
@@ -427,7 +427,7 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
 
         def emit_row(r):
             for v, mask in enumerate(masks):
-                address = builder.gep(start, [offset_of(builder, tile, stride, r, v)])
+                address = builder.gep(pointer, [offset_of(builder, tile, stride, r, v)])
                 address = builder.bitcast(address, _vector(tile).as_pointer())
                 wanted = builder.and_(mask, adding)
                 there = call_llvm(builder, f"masked.load.{kind}", _vector(tile), [address, align, wanted, nothing])
@@ -437,4 +437,4 @@ def tile_store_part(typingctx, array, at, row, tile, rows, columns, add):
         _in_each_row(builder, tile, rows_, emit_row)
         return context.get_dummy_value()
 
-    return types.none(array, at, row, tile, rows, columns, types.boolean), emit
+    return types.none(array, start, row, tile, rows, columns, types.boolean), emit

@@ -203,9 +203,9 @@ def reduce_max(typingctx, v):
     return v.dtype(v), emit
 
 
-def _shuffled(builder, one, other, places):
+def _shuffled(builder, a, b, places):
     """LLVM: lane l is element places[l] of both vectors, one after the other."""
-    return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
 
 
 @intrinsic

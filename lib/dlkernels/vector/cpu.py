@@ -311,8 +311,8 @@ def map_by_team(function):
     @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         x, parameter, out, chunk = arguments
-        here = slice(task * chunk, (task + 1) * chunk)
-        map_compiled(function, x[here], parameter, out[here])
+        span = slice(task * chunk, (task + 1) * chunk)
+        map_compiled(function, x[span], parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(x, parameter, out, chunk, threads, team):
@@ -328,8 +328,8 @@ def map_backward_by_team(function):
     @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         grad, x, parameter, out, chunk = arguments
-        here = slice(task * chunk, (task + 1) * chunk)
-        map_backward_compiled(function, grad[here], x[here], parameter, out[here])
+        span = slice(task * chunk, (task + 1) * chunk)
+        map_backward_compiled(function, grad[span], x[span], parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(grad, x, parameter, out, chunk, threads, team):
@@ -448,8 +448,8 @@ def bias_map_by_team(function):
     @inner_njit(error_model="numpy")
     def part(arguments, task, who):
         x, bias, parameter, out, rows = arguments
-        here = slice(task * rows, (task + 1) * rows)
-        bias_map_compiled(function, x[here], bias, parameter, out[here])
+        span = slice(task * rows, (task + 1) * rows)
+        bias_map_compiled(function, x[span], bias, parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(x, bias, parameter, out, rows, threads, team):
