@@ -44,10 +44,10 @@ def text(test=0.1):
     """
     from pydoc_data.topics import topics
 
-    whole = "\n\n".join(topics[name] for name in sorted(topics))
-    alphabet = "".join(sorted(set(whole)))
+    joined = "\n\n".join(topics[name] for name in sorted(topics))
+    alphabet = "".join(sorted(set(joined)))
     index = {character: k for k, character in enumerate(alphabet)}
-    tokens = np.fromiter((index[character] for character in whole), np.int64, len(whole))
+    tokens = np.fromiter((index[character] for character in joined), np.int64, len(joined))
     begin = len(tokens) - round(len(tokens) * test)
     return tokens[:begin], tokens[begin:], alphabet
 
@@ -114,7 +114,7 @@ class Loader:
         return full + (rest > 0 and not self.drop_last)
 
     def __iter__(self):
-        mine = self._running = object()
+        this_loop = self._running = object()
         order = np.arange(self.examples)
         if self.shuffle:
             order = np.random.default_rng([self.seed, self.epoch]).permutation(self.examples)
@@ -122,7 +122,7 @@ class Loader:
         choices = (order[begin : begin + self.batch_size] for begin in begins)
         with contextlib.closing(self._loaded(choices)) as batches:
             for batch in batches:
-                if self._running is not mine:
+                if self._running is not this_loop:
                     raise RuntimeError("Another loop over this loader began, or its state was loaded: end this one.")
                 self.position += 1
                 yield batch

@@ -145,10 +145,10 @@ def merge_heads(x):
     if len(x.shape) < 3:
         raise ValueError(f"x has shape {x.shape}; expected (..., heads, tokens, d).")
     _on_host(x)
-    *lead, heads, tokens, each = x.shape
-    apart = (*lead, tokens, heads, each)
+    *lead, heads, tokens, head_width = x.shape
+    apart = (*lead, tokens, heads, head_width)
     backward = lambda grad, kept: [grad.reshape(apart).swapaxes(-2, -3)]  # noqa: E731
-    return record("merge_heads", x.data.swapaxes(-2, -3).reshape(*lead, tokens, heads * each), [x], backward)
+    return record("merge_heads", x.data.swapaxes(-2, -3).reshape(*lead, tokens, heads * head_width), [x], backward)
 
 
 def _on_host(x):

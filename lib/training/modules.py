@@ -69,15 +69,15 @@ class Module:
 
     def load_state_dict(self, state):
         """Write the arrays of a state_dict into this network's; names, shapes and dtypes have to be the same."""
-        mine = dict(self.named_tensors())
-        missing, unknown = sorted(mine.keys() - state.keys()), sorted(state.keys() - mine.keys())
+        tensors = dict(self.named_tensors())
+        missing, unknown = sorted(tensors.keys() - state.keys()), sorted(state.keys() - tensors.keys())
         if missing or unknown:
             raise ValueError(f"the state is of another network: missing are {missing}, unknown are {unknown}.")
-        for name, x in mine.items():
+        for name, x in tensors.items():
             array = np.asarray(state[name])
             if array.shape != x.shape or array.dtype != x.dtype:
                 raise ValueError(f"{name} is {array.shape} {array.dtype}; expected {x.shape} {x.dtype}.")
-        for name, x in mine.items():
+        for name, x in tensors.items():
             write(x.data, np.asarray(state[name]))
             x.version += 1
 

@@ -57,19 +57,19 @@ class Optimizer:
         states = [state["state"].get(str(k)) for k in range(len(state["state"]))]
         if len(states) != len(self.parameters) or None in states:
             raise ValueError(f"the state has {len(states)} parameters; expected {len(self.parameters)}.")
-        for k, (p, one) in enumerate(zip(self.parameters, states, strict=True)):
-            for name, value in one.items():
+        for k, (p, saved) in enumerate(zip(self.parameters, states, strict=True)):
+            for name, value in saved.items():
                 if name != "step" and (name not in self.moments or tuple(value.shape) != p.shape):
                     raise ValueError(f"{name} of parameter {k} has shape {value.shape}; expected one of "
                                      f"{self.moments}, of shape {p.shape}.")  # fmt: skip
         self.lr, self.options = state["lr"], {name: _plain(value) for name, value in state["options"].items()}
-        for p, mine, one in zip(self.parameters, self.state, states, strict=True):
-            mine.clear()
-            mine["step"] = int(one["step"])
+        for p, current, saved in zip(self.parameters, self.state, states, strict=True):
+            current.clear()
+            current["step"] = int(saved["step"])
             for name in self.moments:
-                if name in one:
-                    mine[name] = filled(p.data, 0)
-                    write(mine[name], one[name])
+                if name in saved:
+                    current[name] = filled(p.data, 0)
+                    write(current[name], saved[name])
 
 
 def _plain(value):

@@ -175,8 +175,8 @@ def _arrive(arrived, edge, grad):
     """Add a gradient to what has come so far. Nothing is written into it, as others may share its memory."""
     target, index = edge
     if isinstance(target, Tensor):
-        own = target.grad is not None
-        target.grad = dlkernels.add(target.grad, grad, out=target.grad) if own else duplicate(grad)
+        has_grad = target.grad is not None
+        target.grad = dlkernels.add(target.grad, grad, out=target.grad) if has_grad else duplicate(grad)
     else:
         grads = arrived.setdefault(target, [None] * (target.results or 1))
         grads[index] = grad if grads[index] is None else dlkernels.add(grads[index], grad)

@@ -41,9 +41,9 @@ def gather(x, group, dim=0):
 
     Parts are cut as `bounds` cuts: ValueError where a worker has another length along dim than its part of the whole.
     """
-    whole = group.all_gather(x.data, axis=dim)
-    _expect(x, dim, whole.shape[dim], group)
-    return record("gather", whole, [x], lambda grad, kept: [reduce_scatter(grad, group, dim)])
+    full = group.all_gather(x.data, axis=dim)
+    _expect(x, dim, full.shape[dim], group)
+    return record("gather", full, [x], lambda grad, kept: [reduce_scatter(grad, group, dim)])
 
 
 def scatter(x, group, dim=0):
@@ -61,11 +61,11 @@ def cut(x, group, dim=0):
 
 def join(x, group, dim=0):
     """All workers' parts along `dim`, on each; backward gives each worker its part of the gradient."""
-    whole = group.all_gather(x.data, axis=dim)
-    _expect(x, dim, whole.shape[dim], group)
+    full = group.all_gather(x.data, axis=dim)
+    _expect(x, dim, full.shape[dim], group)
     index = [slice(None)] * len(x.shape)
-    index[dim] = group.part(whole.shape[dim])
-    return record("join", whole, [x], lambda grad, kept: [grad[tuple(index)]])
+    index[dim] = group.part(full.shape[dim])
+    return record("join", full, [x], lambda grad, kept: [grad[tuple(index)]])
 
 
 def exchange(x, group, counts):
@@ -93,7 +93,7 @@ def reduce_scatter(array, group, dim=0):
 
 def _expect(x, dim, length, group):
     cuts = bounds(length, group.size)
-    mine = cuts[group.rank + 1] - cuts[group.rank]
-    if x.shape[dim] != mine:
-        raise ValueError(f"worker {group.rank} has {x.shape[dim]} of {length} along dimension {dim}; expected {mine}, "
-                         "as workers.bounds cuts.")  # fmt: skip
+    local_length = cuts[group.rank + 1] - cuts[group.rank]
+    if x.shape[dim] != local_length:
+        raise ValueError(f"worker {group.rank} has {x.shape[dim]} of {length} along dimension {dim}; expected "
+                         f"{local_length}, as workers.bounds cuts.")  # fmt: skip

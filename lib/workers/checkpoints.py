@@ -143,15 +143,15 @@ def load(folder, group, pieces):
                     raise ValueError(f"{name} is of shape {tuple(shape)} in {folder / file}; expected {piece.shape}.")
                 overlap = _overlap(piece.box(), [(b, b + n) for b, n in zip(begin, there.get_shape(), strict=True)])
                 if overlap:
-                    mine = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, piece.begin, strict=True))
-                    its = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, begin, strict=True))
-                    part = there[its]
+                    target = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, piece.begin, strict=True))
+                    source = tuple(slice(b - o, e - o) for (b, e), o in zip(overlap, begin, strict=True))
+                    part = there[source]
                     if part.dtype != piece.array.dtype:
                         raise ValueError(f"{name} is {part.dtype} in {folder / file}; expected {piece.array.dtype}.")
                     if checksum and part.shape == tuple(there.get_shape()):
                         if checksum != [_checksum(shape, begin, part)]:
                             raise ValueError(f"{folder / file} is damaged: bytes of {name} were changed.")
-                    found[name][mine], covered[name][mine] = part, True
+                    found[name][target], covered[name][target] = part, True
     for name, there in covered.items():
         if not there.all():
             raise ValueError(

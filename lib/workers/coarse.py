@@ -27,9 +27,9 @@ def cluster(workers):
     """A Dask client of so many new processes of this machine, each with one thread. ImportError where Dask is not."""
     from distributed import Client, LocalCluster
 
-    one = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "env": one}
-    with LocalCluster(n_workers=workers, **options) as here, Client(here) as client:
+    env = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "env": env}
+    with LocalCluster(n_workers=workers, **options) as local, Client(local) as client:
         yield client
 
 

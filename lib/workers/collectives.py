@@ -25,8 +25,8 @@ OPS = {"sum": np.add, "mean": np.add, "max": np.maximum, "min": np.minimum, "pro
 def bounds(length, size):
     """Where the parts of `length` elements begin and end among `size` workers: `size + 1` integers. The first
     `length % size` parts have one element more (as `numpy.array_split` cuts)."""
-    each, more = divmod(length, size)
-    return [rank * each + min(rank, more) for rank in range(size + 1)]
+    quotient, remainder = divmod(length, size)
+    return [rank * quotient + min(rank, remainder) for rank in range(size + 1)]
 
 
 def all_reduce(group, array, op="sum", algorithm="ring", out=None):
@@ -112,17 +112,17 @@ def _ring_reduce(group, total, cuts, combine, what):
     """Afterwards part `rank` of `total` is complete on each worker."""
     right, left = _neighbours(group)
     for step in range(1, group.size):
-        mine = _part(total, cuts, (group.rank - step) % group.size)
-        other = _part(total, cuts, (group.rank - step - 1) % group.size)
-        group.exchange(mine, right, left, what, other, combine)
+        outgoing = _part(total, cuts, (group.rank - step) % group.size)
+        incoming = _part(total, cuts, (group.rank - step - 1) % group.size)
+        group.exchange(outgoing, right, left, what, incoming, combine)
 
 
 def _ring_gather(group, total, cuts, what):
     right, left = _neighbours(group)
     for step in range(group.size - 1):
-        mine = _part(total, cuts, (group.rank - step) % group.size)
-        other = _part(total, cuts, (group.rank - step - 1) % group.size)
-        group.exchange(mine, right, left, what, other)
+        outgoing = _part(total, cuts, (group.rank - step) % group.size)
+        incoming = _part(total, cuts, (group.rank - step - 1) % group.size)
+        group.exchange(outgoing, right, left, what, incoming)
 
 
 def _neighbours(group):
@@ -146,10 +146,10 @@ def halving(group, total, combine, what):
             group.receive(rank - 1, what, into=total)
             return
         group.receive(rank + 1, what, into=total, combine=combine)
-    place = rank // 2 if rank < 2 * extra else rank - extra
+    new_rank = rank // 2 if rank < 2 * extra else rank - extra
 
-    def at(place):
-        return 2 * place if place < extra else place + extra
+    def old_rank(new_rank):
+        return 2 * new_rank if new_rank < extra else new_rank + extra
 
     cuts = bounds(total.size, power)
     low, high, way = 0, power, []
@@ -157,18 +157,18 @@ def halving(group, total, combine, what):
     while distance:
         middle = (low + high) // 2
         lower, upper = total[cuts[low] : cuts[middle]], total[cuts[middle] : cuts[high]]
-        partner = at(place ^ distance)
-        if place & distance:
+        partner = old_rank(new_rank ^ distance)
+        if new_rank & distance:
             group.exchange(lower, partner, partner, what, upper, combine)
             low = middle
         else:
             group.exchange(upper, partner, partner, what, lower, combine)
             high = middle
-        way.append((partner, lower, upper, bool(place & distance)))
+        way.append((partner, lower, upper, bool(new_rank & distance)))
         distance //= 2
-    for partner, lower, upper, mine_is_upper in reversed(way):
-        mine, other = (upper, lower) if mine_is_upper else (lower, upper)
-        group.exchange(mine, partner, partner, what, other)
+    for partner, lower, upper, kept_upper in reversed(way):
+        outgoing, incoming = (upper, lower) if kept_upper else (lower, upper)
+        group.exchange(outgoing, partner, partner, what, incoming)
     if rank < 2 * extra:
         group.send(total, rank + 1, what)
 
@@ -176,11 +176,11 @@ def halving(group, total, combine, what):
 def direct(group, total, combine, what):
     """Each worker gets its part from all others, adds in the order of ranks, and sends the sum to all."""
     cuts = bounds(total.size, group.size)
-    mine = _direct_reduce(group, total, cuts, combine, what)
-    _part(total, cuts, group.rank)[...] = mine
+    part = _direct_reduce(group, total, cuts, combine, what)
+    _part(total, cuts, group.rank)[...] = part
     for step in range(1, group.size):
         to, source = (group.rank + step) % group.size, (group.rank - step) % group.size
-        group.exchange(mine, to, source, what, _part(total, cuts, source))
+        group.exchange(part, to, source, what, _part(total, cuts, source))
 
 
 def _direct_reduce(group, total, cuts, combine, what):
@@ -188,10 +188,10 @@ def _direct_reduce(group, total, cuts, combine, what):
     for step in range(1, group.size):
         to, source = (group.rank + step) % group.size, (group.rank - step) % group.size
         parts[source] = group.exchange(_part(total, cuts, to), to, source, what)
-    mine = parts[0].copy()
+    part = parts[0].copy()
     for rank in range(1, group.size):
-        combine(mine, parts[rank], out=mine)
-    return mine
+        combine(part, parts[rank], out=part)
+    return part
 
 
 ALL_REDUCE = {"naive": naive, "tree": tree, "ring": ring, "halving": halving, "direct": direct}
@@ -212,11 +212,11 @@ def reduce_scatter(group, array, op="sum", algorithm="ring"):
     if algorithm == "ring":
         total = np.array(array, order="C", copy=True).reshape(-1)
         _ring_reduce(group, total, cuts, OPS[op], what)
-        mine = _part(total, cuts, group.rank).copy()
+        part = _part(total, cuts, group.rank).copy()
     else:
-        mine = _direct_reduce(group, np.ascontiguousarray(array).reshape(-1), cuts, OPS[op], what)
-    mine = mine.reshape(rows[group.rank + 1] - rows[group.rank], *array.shape[1:])
-    return _finished(mine, op, group.size)
+        part = _direct_reduce(group, np.ascontiguousarray(array).reshape(-1), cuts, OPS[op], what)
+    part = part.reshape(rows[group.rank + 1] - rows[group.rank], *array.shape[1:])
+    return _finished(part, op, group.size)
 
 
 def all_gather(group, part, axis=0, algorithm="ring", what=None):
@@ -245,12 +245,12 @@ def broadcast(group, array=None, root=0):
     if not 0 <= root < group.size:
         raise ValueError(f"root={root}: the ranks are 0 to {group.size - 1}")
     what = f"broadcast from {root}"
-    place = (group.rank - root) % group.size
+    relative_rank = (group.rank - root) % group.size
     step = 1
-    if place:
-        while place % (2 * step) == 0:
+    if relative_rank:
+        while relative_rank % (2 * step) == 0:
             step *= 2
-        array = group.receive((place - step + root) % group.size, what)
+        array = group.receive((relative_rank - step + root) % group.size, what)
     else:
         if array is None:
             raise ValueError(f"broadcast: worker {root} is the root, and its array is None")
@@ -259,8 +259,8 @@ def broadcast(group, array=None, root=0):
             step *= 2
     while step > 1:
         step //= 2
-        if place + step < group.size:
-            group.send(array, (place + step + root) % group.size, what)
+        if relative_rank + step < group.size:
+            group.send(array, (relative_rank + step + root) % group.size, what)
     return array
 
 

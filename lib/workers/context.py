@@ -62,8 +62,8 @@ def visible(query_piece, key_piece, is_causal):
 
 def work(rank, size, balanced=True):
     """Pairs of a query and a key that a worker computes under a causal mask, where all workers together do 1."""
-    mine, number = pieces_of(rank, size, balanced), size * (1 + balanced)
-    pairs = [visible(a, b, True) for a in mine for b in range(number)]
+    pieces, number = pieces_of(rank, size, balanced), size * (1 + balanced)
+    pairs = [visible(a, b, True) for a in pieces for b in range(number)]
     return (pairs.count(False) + pairs.count(True) / 2) / (number * number / 2)
 
 
@@ -116,10 +116,10 @@ class _Ring:
             if step:
                 k, v = self.turn(k, v)
             for queries, keys, causal in self.pairs(owner):
-                one, sums = dlkernels.attention_with_sums(q[queries], k[keys], v[keys], is_causal=causal)
-                own = (np.log(2) * (sums[0] + np.log2(sums[1]))).astype(q.dtype)
-                at = queries[:2]
-                result[queries], lse[at] = dlkernels.merge_attention(result[queries], lse[at], one, own)
+                part, sums = dlkernels.attention_with_sums(q[queries], k[keys], v[keys], is_causal=causal)
+                part_lse = (np.log(2) * (sums[0] + np.log2(sums[1]))).astype(q.dtype)
+                rows = queries[:2]
+                result[queries], lse[rows] = dlkernels.merge_attention(result[queries], lse[rows], part, part_lse)
         return result, lse
 
     def backward(self, grad, kept):
@@ -149,10 +149,10 @@ class RingSelfAttention(Module):
         self.attention, self.group, self.steps, self.balanced = attention, group, steps, balanced
 
     def forward(self, x):
-        mine = self.attention
-        q, k, v = F.split_heads(F.linear(x, mine.in_proj_weight, mine.in_proj_bias), mine.heads, 3)
-        result = ring_attention(q, k, v, self.group, self.steps, mine.is_causal, self.balanced)
-        return mine.out_proj(F.merge_heads(result))
+        attention = self.attention
+        q, k, v = F.split_heads(F.linear(x, attention.in_proj_weight, attention.in_proj_bias), attention.heads, 3)
+        result = ring_attention(q, k, v, self.group, self.steps, attention.is_causal, self.balanced)
+        return attention.out_proj(F.merge_heads(result))
 
 
 def context_parallel(module, group, steps, balanced=True):
@@ -161,7 +161,7 @@ def context_parallel(module, group, steps, balanced=True):
     All workers have all weights: add up their gradients as for parts of a batch, each counting by its steps.
     """
     for _, part in list(module.named_modules()):
-        for name, one in list(vars(part).items()):
-            if isinstance(one, MultiheadAttention) and not isinstance(part, RingSelfAttention):
-                setattr(part, name, RingSelfAttention(one, group, steps, balanced))
+        for name, child in list(vars(part).items()):
+            if isinstance(child, MultiheadAttention) and not isinstance(part, RingSelfAttention):
+                setattr(part, name, RingSelfAttention(child, group, steps, balanced))
     return module

@@ -108,10 +108,10 @@ def _flat(bucket):
 
 
 def _spread(flat, bucket):
-    at = 0
+    offset = 0
     for p in bucket:
-        p.grad = flat[at : at + p.size].reshape(p.shape)
-        at += p.size
+        p.grad = flat[offset : offset + p.size].reshape(p.shape)
+        offset += p.size
 
 
 # ---- batch norm ------------------------------------------------------------------------------------------------------
@@ -151,11 +151,11 @@ class SyncBatchNorm2d(BatchNorm2d):
 
         def backward(grad, kept):
             normal = (kept.astype(np.float64) - mean.reshape(shape)) * inverse.reshape(shape)
-            mine = np.stack([grad.sum(axes, dtype=np.float64), (grad * normal).sum(axes)])
-            whole = self.group.all_reduce(mine, algorithm="direct") / n
-            inner = grad - whole[0].reshape(shape) - normal * whole[1].reshape(shape)
+            local_sums = np.stack([grad.sum(axes, dtype=np.float64), (grad * normal).sum(axes)])
+            mean_sums = self.group.all_reduce(local_sums, algorithm="direct") / n
+            inner = grad - mean_sums[0].reshape(shape) - normal * mean_sums[1].reshape(shape)
             of_x = inner * (weight.data * inverse).reshape(shape)
-            return [of_x.astype(x.dtype), mine[1].astype(x.dtype), mine[0].astype(x.dtype)]
+            return [of_x.astype(x.dtype), local_sums[1].astype(x.dtype), local_sums[0].astype(x.dtype)]
 
         return record("sync_batch_norm", result, [x, weight, bias], backward, x.data)
 
@@ -163,9 +163,9 @@ class SyncBatchNorm2d(BatchNorm2d):
 def synchronized(module, group):
     """The module with a SyncBatchNorm2d, of the same weights, in the place of each BatchNorm2d."""
     for _, part in list(module.named_modules()):
-        for name, one in list(vars(part).items()):
-            if type(one) is BatchNorm2d:
-                other = SyncBatchNorm2d(one.weight.size, group, one.eps, one.momentum)
-                other.load_state_dict(one.state_dict())
+        for name, child in list(vars(part).items()):
+            if type(child) is BatchNorm2d:
+                other = SyncBatchNorm2d(child.weight.size, group, child.eps, child.momentum)
+                other.load_state_dict(child.state_dict())
                 setattr(part, name, other)
     return module

@@ -42,9 +42,9 @@ def gradients(group, examples, width=32, **options):
     Returns the averaged gradients and the bytes that this worker sent for them."""
     model = DataParallel(networks.digits(width=width), group, **options)
     images, labels = batch_of(examples)
-    mine = group.part(examples)
+    part = group.part(examples)
     before = group.bytes_sent  # the weights were sent when the model was made
-    F.cross_entropy(model(Tensor(images[mine])), labels[mine]).backward()
+    F.cross_entropy(model(Tensor(images[part])), labels[part]).backward()
     model.synchronize()
     return [p.grad for p in model.module.parameters()], group.bytes_sent - before
 
@@ -59,8 +59,8 @@ def train(group, examples, steps, width=32, lr=0.05, die=None, **options):
     model = DataParallel(networks.digits(width=width), group, **options)
     optimizer = SGD(model.module.parameters(), lr=lr, momentum=0.9)
     found = {"losses": [], "seconds": [], "waited": []}
-    mine = group.part(examples)
-    batches = [[one[mine] for one in batch_of(examples, step)] for step in range(steps)]
+    part = group.part(examples)
+    batches = [[array[part] for array in batch_of(examples, step)] for step in range(steps)]
     for step, (images, labels) in enumerate(batches):
         if die == (group.rank, step):
             _end_this_process()
@@ -131,11 +131,11 @@ def _loss_by_step(model, parts, examples=32):
 @contextlib.contextmanager
 def _dies(rank, when=None):
     """Ends this process, if its rank is meant, when the time or the step has come."""
-    mine = when[1] if when and when[0] == rank else None
-    timer = threading.Timer(mine, _end_this_process) if isinstance(mine, float) else None
+    moment = when[1] if when and when[0] == rank else None
+    timer = threading.Timer(moment, _end_this_process) if isinstance(moment, float) else None
     if timer:
         timer.start()
-    yield lambda step: _end_this_process() if step == mine and not timer else None
+    yield lambda step: _end_this_process() if step == moment and not timer else None
     if timer:
         timer.cancel()
 
@@ -207,8 +207,8 @@ def timeline(group, examples, width=32, tries=20, **options):
     all-reduce]}, seconds since all workers began, of the median of some tries by length."""
     noted = _Noted(group)
     model = DataParallel(networks.digits(width=width), noted, **options)
-    mine = group.part(examples)
-    images, labels = (one[mine] for one in batch_of(examples))
+    part = group.part(examples)
+    images, labels = (one[part] for one in batch_of(examples))
     found = []
     for _ in range(tries):
         for p in model.module.parameters():

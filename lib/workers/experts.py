@@ -66,12 +66,12 @@ class MixtureOfExperts(Module):
         return F.reshape(combine(result, weights, token, expert), shape)
 
     def _weights(self, logits, chosen):
-        whole = F.softmax(logits)
-        first = np.bincount(chosen[:, 0], minlength=self.number) / max(1, len(chosen))
-        factor = (first * self.number / max(1, len(chosen))).astype(whole.dtype).reshape(-1, 1)
-        self.balance = (whole @ Tensor(factor)).sum()
+        probabilities = F.softmax(logits)
+        fraction = np.bincount(chosen[:, 0], minlength=self.number) / max(1, len(chosen))
+        factor = (fraction * self.number / max(1, len(chosen))).astype(probabilities.dtype).reshape(-1, 1)
+        self.balance = (probabilities @ Tensor(factor)).sum()
         if self.top_k == 1:
-            return whole
+            return probabilities
         mask = np.full(logits.shape, np.finfo(logits.dtype).min / 2, logits.dtype)
         np.put_along_axis(mask, chosen, 0, 1)
         return F.softmax(logits + Tensor(mask))
@@ -115,14 +115,14 @@ class MixtureOfExperts(Module):
 def combine(rows, weights, token, expert):
     """(tokens, width): to each token its rows are added, each times weights[token, expert]. rows: one a choice."""
     tokens = weights.shape[0]
-    each = weights.data[token, expert][:, None]
+    factors = weights.data[token, expert][:, None]
     result = np.zeros((tokens, rows.shape[1]), rows.dtype)
-    np.add.at(result, token, each * rows.data)
+    np.add.at(result, token, factors * rows.data)
 
     def backward(grad, kept):
         of_weights = np.zeros(weights.shape, weights.dtype)
         of_weights[token, expert] = (grad[token] * kept).sum(axis=1)
-        return [each * grad[token], of_weights]
+        return [factors * grad[token], of_weights]
 
     return record("combine", result, [rows, weights], backward, rows.data)
 

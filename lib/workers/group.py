@@ -238,8 +238,8 @@ class Group:
         r rows and c columns is two splits: `split(rank // c)` and `split(rank % c)`."""
         if color is not None and not (isinstance(color, numbers.Integral) and 0 <= color < 2**63):
             raise ValueError(f"color={color}: colors are integers from 0 on, or None")
-        mine = np.array([[-1 if color is None else color, self.rank if key is None else key]], np.int64)
-        table = collectives.all_gather(self, mine, what="split")
+        pair = np.array([[-1 if color is None else color, self.rank if key is None else key]], np.int64)
+        table = collectives.all_gather(self, pair, what="split")
         self._splits += 1
         if color is None:
             return None

@@ -60,7 +60,7 @@ class LocalSGD:
         return np.concatenate([p.data.reshape(-1) for p in self.parameters])
 
     def _write(self, flat):
-        at = 0
+        offset = 0
         for p in self.parameters:
-            p.data[...] = flat[at : at + p.size].reshape(p.shape)
-            p.version, at = p.version + 1, at + p.size
+            p.data[...] = flat[offset : offset + p.size].reshape(p.shape)
+            p.version, offset = p.version + 1, offset + p.size

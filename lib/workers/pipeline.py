@@ -38,17 +38,17 @@ class Pipeline:
         if len(orders) != group.size:
             raise ValueError(f"the schedule is for {len(orders)} workers; expected {group.size}.")
         self.owners, self.order = stages_of(orders), orders[group.rank]
-        mine = [s for s, owner in enumerate(self.owners) if owner == group.rank]
-        if sorted(stages) != mine:
-            raise ValueError(f"worker {group.rank} has the stages {sorted(stages)}; the schedule gives it {mine}.")
+        owned = [s for s, owner in enumerate(self.owners) if owner == group.rank]
+        if sorted(stages) != owned:
+            raise ValueError(f"worker {group.rank} has the stages {sorted(stages)}; the schedule gives it {owned}.")
         self.stages, self.group, self.loss = stages, group, loss
-        self.microbatches = 1 + max(one.microbatch for order in orders for one in order)
+        self.microbatches = 1 + max(action.microbatch for order in orders for action in order)
         # A channel for what goes into each stage forward, and backward: in each, microbatches come in order.
         self.channels = {(kind, s): group.split(0) for s in range(len(self.owners)) for kind in "FB"}
         self.deferred = {s: DeferredWeights(stage) for s, stage in stages.items()} if self._has("W") else {}
 
     def _has(self, kind):
-        return any(one.kind == kind for one in self.order)
+        return any(action.kind == kind for action in self.order)
 
     def step(self, inputs=None, targets=None):
         """Run all microbatches forward and backward. Gradients of the mean loss are added to the weights' `.grad`.
@@ -57,9 +57,9 @@ class Pipeline:
         None. Returns the list of losses on the worker with the last stage, else [].
         """
         last = len(self.owners) - 1
-        for name, given, stage in (("inputs", inputs, 0), ("targets", targets, last)):
-            if stage in self.stages and (given is None or len(given) != self.microbatches):
-                found = "None" if given is None else len(given)
+        for name, batches, stage in (("inputs", inputs, 0), ("targets", targets, last)):
+            if stage in self.stages and (batches is None or len(batches) != self.microbatches):
+                found = "None" if batches is None else len(batches)
                 raise ValueError(f"{name} has {found} microbatches; the schedule has {self.microbatches}.")
         self.live, self.losses, self.sendings = {}, [], []
         for kind, s, i in self.order:

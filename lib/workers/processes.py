@@ -203,8 +203,8 @@ class _Channels(Transport):
         capacity, pieces, changed = self.layout.capacity, self.going.get(to), False
         while pieces:
             array, done = pieces[0]
-            at = self.words[sent]
-            offset, free = at % capacity, capacity - (at - self.words[received])
+            head = self.words[sent]
+            offset, free = head % capacity, capacity - (head - self.words[received])
             length = min(free, capacity - offset, self.layout.part)
             length = min(length, array.size - done)
             if length == 0 and array.size > done:
@@ -215,7 +215,7 @@ class _Channels(Transport):
             if pieces[0][1] == array.size:
                 pieces.popleft()
             if length:
-                self._moved(sent, at + _padded(length), to)
+                self._moved(sent, head + _padded(length), to)
                 changed = True
         return changed
 
@@ -244,11 +244,11 @@ class _Channels(Transport):
         flat = into.reshape(-1)
         parts = self._parts(source, into.nbytes) if message is None else [(0, message.reshape(-1).view(np.uint8))]
         for done, part in parts:
-            mine = flat[done // dtype.itemsize : (done + part.size) // dtype.itemsize]
+            target = flat[done // dtype.itemsize : (done + part.size) // dtype.itemsize]
             if combine is None:
-                mine[...] = part.view(dtype)
+                target[...] = part.view(dtype)
             else:
-                combine(mine, part.view(dtype), out=mine)
+                combine(target, part.view(dtype), out=target)
         return into
 
     def take_any(self, sources, tag, what):
@@ -295,13 +295,13 @@ class _Channels(Transport):
         sent, received, begin = self.layout.channel(source, self.rank, self.lane)
         capacity, done = self.layout.capacity, 0
         while done < count:
-            at = self.words[received]
-            offset, there = at % capacity, self.words[sent] - at
+            tail = self.words[received]
+            offset, there = tail % capacity, self.words[sent] - tail
             if there:
                 length = min(there, capacity - offset, count - done)
                 yield done, self.bytes[begin + offset : begin + offset + length]
                 done += length
-                self._moved(received, at + _padded(length), source)
+                self._moved(received, tail + _padded(length), source)
                 self._push_all()
             elif not self._push_all():
                 self._wait(source)
@@ -422,13 +422,13 @@ class Workers:
             vars(sys.modules["__main__"]).setdefault("__spec__", None)  # read by a spawn; IPython's %reset takes it
             with _environment(threads or max(1, (os.cpu_count() or 1) // size)):
                 for rank in range(size):
-                    mine, theirs = context.Pipe()
-                    self._connections.append(mine)
-                    arguments = (rank, layout, segment.name, bells, theirs, by_main)
+                    parent_end, child_end = context.Pipe()
+                    self._connections.append(parent_end)
+                    arguments = (rank, layout, segment.name, bells, child_end, by_main)
                     process = context.Process(target=_worker, args=arguments, daemon=True, name=f"worker {rank}")
                     self._processes.append(process)
                     process.start()
-                    theirs.close()
+                    child_end.close()
             self._answers("starts", 60)
         except BaseException:
             self.close()

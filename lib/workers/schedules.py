@@ -36,8 +36,8 @@ class Action(NamedTuple):
 def gpipe(workers, microbatches):
     """All forward passes, then all backward passes. A worker keeps the activations of all microbatches."""
     _check(workers, microbatches)
-    each = range(microbatches)
-    return [[Action(kind, s, i) for kind in "FB" for i in each] for s in range(workers)]
+    all_microbatches = range(microbatches)
+    return [[Action(kind, s, i) for kind in "FB" for i in all_microbatches] for s in range(workers)]
 
 
 def one_f_one_b(workers, microbatches):
@@ -134,9 +134,11 @@ def stages_of(orders):
     """[the worker that has it] for each stage. ValueError where a stage is nowhere, or with two workers."""
     owners = {}
     for worker, order in enumerate(orders):
-        for one in order:
-            if owners.setdefault(one.stage, worker) != worker:
-                raise ValueError(f"stage {one.stage} is run by workers {owners[one.stage]} and {worker}; expected one.")
+        for action in order:
+            if owners.setdefault(action.stage, worker) != worker:
+                raise ValueError(
+                    f"stage {action.stage} is run by workers {owners[action.stage]} and {worker}; expected one."
+                )
     if sorted(owners) != list(range(len(owners))):
         raise ValueError(f"the stages are {sorted(owners)}; expected 0, 1, 2, ... without a gap.")
     return [owners[s] for s in range(len(owners))]
@@ -160,7 +162,7 @@ def timeline(orders, seconds=None, latency=0):
     (Action, begin, end). ValueError for orders in which all wait for each other, which names who waits for what.
     """
     owners = stages_of(orders)
-    split = any(one.kind == "W" for order in orders for one in order)
+    split = any(action.kind == "W" for order in orders for action in order)
     seconds = seconds or {"F": 1, "B": 1 if split else 2, "W": 1}
     ends, rows, moved = {}, [[] for _ in orders], True
     while moved:
@@ -168,18 +170,18 @@ def timeline(orders, seconds=None, latency=0):
         for worker, order in enumerate(orders):
             row = rows[worker]
             while len(row) < len(order) and all(other in ends for other in needs(order[len(row)], len(owners))):
-                one = order[len(row)]
-                arrived = [ends[o] + latency * (owners[o.stage] != worker) for o in needs(one, len(owners))]
+                action = order[len(row)]
+                arrived = [ends[o] + latency * (owners[o.stage] != worker) for o in needs(action, len(owners))]
                 begin = max([row[-1][2] if row else 0, *arrived])
-                ends[one] = begin + seconds[one.kind]
-                row.append((one, begin, ends[one]))
+                ends[action] = begin + seconds[action.kind]
+                row.append((action, begin, ends[action]))
                 moved = True
     stuck = [
         (w, order[len(row)]) for w, (order, row) in enumerate(zip(orders, rows, strict=True)) if len(row) < len(order)
     ]
     if stuck:
-        lacking = [(w, one, next(o for o in needs(one, len(owners)) if o not in ends)) for w, one in stuck]
-        words = "; ".join(f"worker {w} waits with {one} for {other}" for w, one, other in lacking)
+        lacking = [(w, action, next(o for o in needs(action, len(owners)) if o not in ends)) for w, action in stuck]
+        words = "; ".join(f"worker {w} waits with {action} for {other}" for w, action, other in lacking)
         raise ValueError(f"this schedule never ends: {words}.")
     length = max((row[-1][2] for row in rows if row), default=0)
     busy = sum(end - begin for row in rows for _, begin, end in row)
@@ -190,10 +192,10 @@ def peak_activations(orders):
     """For each worker: the largest number of passes whose activations it keeps at a time, from F to B (or to W)."""
     peaks = []
     for order in orders:
-        last = "W" if any(one.kind == "W" for one in order) else "B"
+        last = "W" if any(action.kind == "W" for action in order) else "B"
         now, most = 0, 0
-        for one in order:
-            now += (one.kind == "F") - (one.kind == last)
+        for action in order:
+            now += (action.kind == "F") - (action.kind == last)
             most = max(most, now)
         peaks.append(most)
     return peaks

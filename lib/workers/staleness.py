@@ -125,8 +125,8 @@ def serve(server, group, after=None):
     """Worker 0's part: answer the others, each of which runs `work(Client(group, parameters), group.rank - 1, ...)`,
     until all have left. The server is for group.size - 1 workers, and has a number of updates. after(): called after
     each of them."""
-    waiting, here = [], group.size - 1
-    while here:
+    waiting, active = [], group.size - 1
+    while active:
         source, (kind, version) = group.receive_any()
         if kind == PULL:
             waiting.append(source)
@@ -136,7 +136,7 @@ def serve(server, group, after=None):
             if after and stale is not None:
                 after()
         else:
-            here -= 1
+            active -= 1
         for other in [w for w in waiting if server.finished() or server.may_begin(w - 1)]:
             waiting.remove(other)
             group.send(np.array([-1 if server.finished() else server.version]), other)

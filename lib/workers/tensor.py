@@ -69,13 +69,13 @@ class ParallelAttention(Module):
         if attention.heads < group.size:
             raise ValueError(f"{attention.heads} heads for {group.size} workers; expected a head for each at least.")
         width = attention.in_proj_weight.shape[1]
-        each, cuts = width // attention.heads, bounds(attention.heads, group.size)
-        mine = slice(cuts[group.rank] * each, cuts[group.rank + 1] * each)
-        rows = np.concatenate([np.arange(width)[mine] + part * width for part in range(3)])  # of q, k, v
-        whole = Linear.__new__(Linear)
-        whole.weight, whole.bias = attention.in_proj_weight, attention.in_proj_bias
-        self.in_proj = ColumnParallelLinear(whole, group, sequence, rows)
-        self.out_proj = RowParallelLinear(attention.out_proj, group, sequence, mine)
+        head_width, cuts = width // attention.heads, bounds(attention.heads, group.size)
+        columns = slice(cuts[group.rank] * head_width, cuts[group.rank + 1] * head_width)
+        rows = np.concatenate([np.arange(width)[columns] + part * width for part in range(3)])  # of q, k, v
+        full = Linear.__new__(Linear)
+        full.weight, full.bias = attention.in_proj_weight, attention.in_proj_bias
+        self.in_proj = ColumnParallelLinear(full, group, sequence, rows)
+        self.out_proj = RowParallelLinear(attention.out_proj, group, sequence, columns)
         self.heads, self.is_causal = cuts[group.rank + 1] - cuts[group.rank], attention.is_causal
 
     def forward(self, x):
@@ -117,16 +117,18 @@ def cross_entropy(logits, target, group):
     the whole. Each worker sends three numbers for a row, in the place of all its logits; backward sends nothing.
     ValueError for a target that is no class.
     """
-    rows, mine = logits.shape
-    begin = int(np.sum(group.all_gather(np.array([mine]))[: group.rank]))
+    rows, local_classes = logits.shape
+    begin = int(np.sum(group.all_gather(np.array([local_classes]))[: group.rank]))
     target = np.asarray(target).reshape(-1)
-    here = np.flatnonzero((target >= begin) & (target < begin + mine))
-    at = (here, target[here] - begin)
-    own = np.full((3, rows), -np.inf, logits.dtype)  # largest logit, sum of exponentials relative to it, target's logit
-    own[0] = logits.data.max(axis=1, initial=-np.inf)
-    own[1] = np.exp(logits.data - own[0][:, None]).sum(axis=1)
-    own[2][here] = logits.data[at]
-    top, sums, targets = np.moveaxis(group.all_gather(own[None]), 1, 0)
+    local_rows = np.flatnonzero((target >= begin) & (target < begin + local_classes))
+    target_index = (local_rows, target[local_rows] - begin)
+    stats = np.full(
+        (3, rows), -np.inf, logits.dtype
+    )  # largest logit, sum of exponentials relative to it, target's logit
+    stats[0] = logits.data.max(axis=1, initial=-np.inf)
+    stats[1] = np.exp(logits.data - stats[0][:, None]).sum(axis=1)
+    stats[2][local_rows] = logits.data[target_index]
+    top, sums, targets = np.moveaxis(group.all_gather(stats[None]), 1, 0)
     if np.isneginf(targets.max(axis=0)).any():
         raise ValueError(f"target {target[np.isneginf(targets.max(axis=0))][0]} is no class of the logits.")
     largest = top.max(axis=0)
@@ -135,7 +137,7 @@ def cross_entropy(logits, target, group):
 
     def backward(grad, kept):
         found = np.exp(kept - lse[:, None])
-        found[at] -= 1
+        found[target_index] -= 1
         found *= grad / rows
         return [found]
 
@@ -156,8 +158,8 @@ class ParallelEmbedding(Module):
         found[there] = self.weight.data[words[there]]
 
         def backward(grad, kept):
-            mine = np.zeros(self.weight.shape, self.weight.dtype)
-            np.add.at(mine, words[there], grad[there])
-            return [mine]
+            of_weight = np.zeros(self.weight.shape, self.weight.dtype)
+            np.add.at(of_weight, words[there], grad[there])
+            return [of_weight]
 
         return autograd.reduce(record("parallel_embedding", found, [self.weight], backward), self.group)

@@ -118,16 +118,16 @@ class _Bucket:
     def __init__(self, parameters, group):
         self.parameters = parameters
         self.flat = group.broadcast(np.concatenate([p.data.reshape(-1) for p in parameters]))
-        at = 0
+        offset = 0
         for p in parameters:
-            p.data = self.flat[at : at + p.size].reshape(p.shape)
-            at += p.size
+            p.data = self.flat[offset : offset + p.size].reshape(p.shape)
+            offset += p.size
         self.shard = Parameter(self.flat[group.part(self.flat.size)])  # a view: the step writes into the weights
 
     def reduce(self, group, free):
         grads = [np.zeros(p.size, p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self.parameters]
-        mine = group.reduce_scatter(np.concatenate(grads), "mean", "direct")
-        self.shard.grad = mine if self.shard.grad is None or not free else self.shard.grad + mine
+        shard_grad = group.reduce_scatter(np.concatenate(grads), "mean", "direct")
+        self.shard.grad = shard_grad if self.shard.grad is None or not free else self.shard.grad + shard_grad
         if free:
             for p in self.parameters:
                 p.grad = None
@@ -259,9 +259,9 @@ def fully_shard(module, group, units=None):
     chosen = units if units is not None else [part for part in vars(module).values() if isinstance(part, Module)]
     wanted = {id(unit) for unit in chosen if unit.parameters()}
     for _, part in list(module.named_modules()):
-        for name, one in list(vars(part).items()):
-            if isinstance(one, Module) and id(one) in wanted:
-                setattr(part, name, FullySharded(one, group))
+        for name, child in list(vars(part).items()):
+            if isinstance(child, Module) and id(child) in wanted:
+                setattr(part, name, FullySharded(child, group))
     shards = [part.shard for _, part in module.named_modules() if isinstance(part, FullySharded)]
     return FullySharded(module, group) if set(module.parameters()) - set(shards) else module
 
@@ -284,8 +284,8 @@ def whole_state(module):
 def clip_grad_norm_(parameters, max_norm, group):
     """Scale the shards' gradients so that the norm of all workers' is at most max_norm. Returns the norm before."""
     grads = [p.grad for p in parameters if p.grad is not None]
-    mine = np.array([sum(float(np.square(grad, dtype=np.float64).sum()) for grad in grads)])
-    norm = float(np.sqrt(group.all_reduce(mine, algorithm="direct")[0]))
+    local_square = np.array([sum(float(np.square(grad, dtype=np.float64).sum()) for grad in grads)])
+    norm = float(np.sqrt(group.all_reduce(local_square, algorithm="direct")[0]))
     if norm > max_norm:
         for grad in grads:
             grad *= grad.dtype.type(max_norm / norm)

@@ -115,6 +115,6 @@ def _cost(steps, used, keep, last):
     """Bytes for each element."""
     size = [np.dtype(step.dtype).itemsize for step in steps]
     read = needed(steps, used, {*keep, last})
-    whole = [k for k in read if steps[k].op == "input" and steps[k].form == "full"]
-    inputs = sum(size[k] for k in whole) + (size[last] if last in read else 0)
+    full = [k for k in read if steps[k].op == "input" and steps[k].form == "full"]
+    inputs = sum(size[k] for k in full) + (size[last] if last in read else 0)
     return inputs + 2 * sum(size[k] for k in keep)

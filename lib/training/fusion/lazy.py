@@ -38,7 +38,7 @@ def fused(function=None, *, most=MOST):
     if not isinstance(most, Integral) or most < 1:
         raise ValueError(f"most is {most!r}; expected a whole number of operations, 1 or more.")
 
-    def whole(*arguments, **named):
+    def wrapper(*arguments, **named):
         if tape.rounding.get():
             return function(*arguments, **named)
         trace = _Trace(most)
@@ -53,8 +53,8 @@ def fused(function=None, *, most=MOST):
         return found if several else found[0]
 
     if hasattr(function, "__name__"):
-        functools.update_wrapper(whole, function)
-    return whole
+        functools.update_wrapper(wrapper, function)
+    return wrapper
 
 
 def cast(x, dtype):
@@ -259,7 +259,7 @@ def _run(last):
         values.append(value)
         return len(steps) - 1
 
-    def place(x, dtype):
+    def operand(x, dtype):
         if isinstance(x, Lazy):
             return number[id(x)]
         kind = {np.uint64: "uint64", np.int64: "int64"}.get(type(x), dtype)
@@ -270,7 +270,7 @@ def _run(last):
             form = "full" if x.shape == shape else "row" if x.shape == shape[-1:] else "column"
             number[id(x)] = leaf(Step("input", (), name_of(x.dtype), form), x)
         else:
-            inputs = tuple(place(i, name_of(x.inputs[0].dtype)) for i in x.inputs)
+            inputs = tuple(operand(i, name_of(x.inputs[0].dtype)) for i in x.inputs)
             number[id(x)] = len(steps)
             steps.append(Step(x.op, inputs, name_of(x.dtype)))
     result = number[id(first)]

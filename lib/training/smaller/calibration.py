@@ -93,10 +93,10 @@ def _merged(counts, codes):
 def kl_divergence(p, q):
     """Sum of p log(p / q) of two histograms, each divided by its sum; infinite where q is 0 and p is not."""
     p, q = p / p.sum(), q / max(q.sum(), np.finfo(np.float64).tiny)
-    here = p > 0
-    if (q[here] == 0).any():
+    positive = p > 0
+    if (q[positive] == 0).any():
         return np.inf
-    return float(np.sum(p[here] * np.log(p[here] / q[here])))
+    return float(np.sum(p[positive] * np.log(p[positive] / q[positive])))
 
 
 METHODS = {one.__name__: one for one in (min_max, percentile, least_squares, entropy)}

@@ -56,8 +56,8 @@ class Codebook(Parametrized):
             raise ValueError(f"bits is {bits}; expected 1 to 8.")
         weight = weight_of(layer).data
         self.bits, self.mask = bits, weight != 0
-        here = weight[self.mask] if self.mask.any() else np.zeros(1, weight.dtype)
-        self.centroids = Parameter(kmeans(here, 1 << bits)[0])
+        values = weight[self.mask] if self.mask.any() else np.zeros(1, weight.dtype)
+        self.centroids = Parameter(kmeans(values, 1 << bits)[0])
         self.indices = nearest(weight, self.centroids.data)
         self.layer.weight = None  # the codebook stands for it
 

@@ -31,18 +31,18 @@ def ways(images, levels=255):
     def floats(content):
         return np.load(io.BytesIO(content)).astype(np.float32, copy=False)
 
-    def whole(content):
+    def from_codes(content):
         return np.load(io.BytesIO(content)) / np.float32(levels)
 
     small = file(codes)
     return {
         "float32": (file(images), floats),
         "float16": (file(images.astype(np.float16)), floats),
-        "uint8": (small, whole),
+        "uint8": (small, from_codes),
         "float32, zlib": (zlib.compress(file(images), 6), lambda content: floats(zlib.decompress(content))),
-        "uint8, zlib": (zlib.compress(small, 6), lambda content: whole(zlib.decompress(content))),
-        "uint8, bz2": (bz2.compress(small), lambda content: whole(bz2.decompress(content))),
-        "uint8, lzma": (lzma.compress(small), lambda content: whole(lzma.decompress(content))),
+        "uint8, zlib": (zlib.compress(small, 6), lambda content: from_codes(zlib.decompress(content))),
+        "uint8, bz2": (bz2.compress(small), lambda content: from_codes(bz2.decompress(content))),
+        "uint8, lzma": (lzma.compress(small), lambda content: from_codes(lzma.decompress(content))),
     }
 
 

@@ -42,10 +42,10 @@ def ranks_by_bytes(model, budget):
     most of the (relative, squared) error for a byte; None for a layer that is not worth splitting any more."""
     spectra = {name: np.linalg.svd(matrix, compute_uv=False) ** 2 for name, matrix in _matrices(model).items()}
     cost = {name: 4 * sum(matrix.shape) for name, matrix in _matrices(model).items()}
-    whole = {name: 4 * matrix.size for name, matrix in _matrices(model).items()}
+    full_bytes = {name: 4 * matrix.size for name, matrix in _matrices(model).items()}
     # of one row or column: its factors are no smaller
-    ranks = {name: 1 if cost[name] < whole[name] else None for name in spectra}
-    left = budget - sum(min(cost[name], whole[name]) for name in spectra)
+    ranks = {name: 1 if cost[name] < full_bytes[name] else None for name in spectra}
+    left = budget - sum(min(cost[name], full_bytes[name]) for name in spectra)
     if left < 0:
         raise ValueError(f"budget is {budget} bytes; rank 1 of each layer takes {budget - left}.")
     error = {name: s / (s.sum() or 1) / cost[name] for name, s in spectra.items()}  # that each rank removes, for a byte
@@ -54,12 +54,12 @@ def ranks_by_bytes(model, budget):
     while heap:
         _, name = heapq.heappop(heap)
         # with one more the whole weight may be as cheap: then the layer is done, without error
-        step = min(cost[name], whole[name] - ranks[name] * cost[name])
+        step = min(cost[name], full_bytes[name] - ranks[name] * cost[name])
         if step > left:
             continue
         left -= step
         ranks[name] += 1
-        if ranks[name] * cost[name] >= whole[name]:
+        if ranks[name] * cost[name] >= full_bytes[name]:
             ranks[name] = None
         elif ranks[name] < len(spectra[name]):
             heapq.heappush(heap, (-error[name][ranks[name]], name))

@@ -86,8 +86,8 @@ def quantized(model, bits=8, granularity="channel", group_size=32, symmetric=Tru
     seen = {} if x is None else inputs(model, x)
 
     def make(name, layer):
-        own = bits[name] if isinstance(bits, dict) else bits
-        new = Quantized(layer, own, granularity, group_size, symmetric, method)
+        layer_bits = bits[name] if isinstance(bits, dict) else bits
+        new = Quantized(layer, layer_bits, granularity, group_size, symmetric, method)
         return new.calibrated(seen[name], activation_bits, activation_method) if seen else new
 
     return replaced(model, make)

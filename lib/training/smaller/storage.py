@@ -17,16 +17,16 @@ def pack(codes, bits):
         raise ValueError(f"bits is {bits}; expected 1 to 16.")
     if codes.size and not (codes.min() >= 0 and codes.max() < 1 << bits):
         raise ValueError(f"codes are from {codes.min()} to {codes.max()}; expected 0 to {(1 << bits) - 1}.")
-    each = codes.astype("<u2").view(np.uint8).reshape(-1, 2)
-    return np.packbits(np.unpackbits(each, axis=1, count=bits, bitorder="little").reshape(-1), bitorder="little")
+    words = codes.astype("<u2").view(np.uint8).reshape(-1, 2)
+    return np.packbits(np.unpackbits(words, axis=1, count=bits, bitorder="little").reshape(-1), bitorder="little")
 
 
 def unpack(packed, bits, count):
     """`count` codes of `pack`, as uint16."""
     flat = np.unpackbits(packed, count=count * bits, bitorder="little").reshape(count, bits)
-    whole = np.zeros((count, 16), np.uint8)
-    whole[:, :bits] = flat
-    return np.packbits(whole, axis=1, bitorder="little").view("<u2").reshape(-1)
+    words = np.zeros((count, 16), np.uint8)
+    words[:, :bits] = flat
+    return np.packbits(words, axis=1, bitorder="little").view("<u2").reshape(-1)
 
 
 def sparse(values):

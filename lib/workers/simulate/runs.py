@@ -130,8 +130,8 @@ def _grattafiori():
     rows = [(8192, 1, 64, 8192, 32, 430), (16384, 1, 128, 8192, 16, 400), (16384, 16, 8, 131072, 16, 380)]
     grid = Grid(tensor=8, pipeline=16, interleave=8, overlap=("data", "pipeline"))
     assumed = "interleave 8, causal operations counted"
-    for gpus, context, data, sequence, each, tflops in rows:
-        model, batch = models["llama3-405b"].but(sequence=sequence), data * each
+    for gpus, context, data, sequence, local_batch, tflops in rows:
+        model, batch = models["llama3-405b"].but(sequence=sequence), data * local_batch
         masked = model.flops_per_token - 6 * model.layers * model.width * sequence
         seconds = batch * sequence * masked / gpus / (tflops * 1e12)
         name, cut = f"llama3-405b, {sequence // 1024}k tokens", grid.but(context=context, data=data)

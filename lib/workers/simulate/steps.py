@@ -185,11 +185,11 @@ def memory(model, grid, batch):
     dense = model.attention_parameters / t + model.small_parameters
     experts = model.experts / grid.expert * model.expert_parameters / t
     ends = (model.embedding_parameters + (0 if model.tied or p > 1 else model.vocabulary * model.width)) / t
-    mine, spread = layers * dense + ends, layers * experts
+    local_dense, local_experts = layers * dense + ends, layers * experts
     share = (replicas, replicas / grid.expert)  # among how many replicas dense and experts' numbers are
 
     def held(nbytes, cut):
-        return nbytes * (mine / share[0] + spread / share[1] if cut else mine + spread)
+        return nbytes * (local_dense / share[0] + local_experts / share[1] if cut else local_dense + local_experts)
 
     gathered = 2 * 2 * (dense + experts) if grid.zero == 3 else 0  # the layer that runs, and the next
     return {
@@ -217,11 +217,11 @@ def _activations(model, grid, batch, layers):
     p, v, t = grid.pipeline, grid.interleave, grid.tensor
     micro = batch // (grid.data * grid.microbatch)
     tokens = grid.microbatch * model.sequence / grid.context
-    one = layer_activations(model, grid)
-    kept = 2 * tokens * model.width / (t if grid.sequence_parallel else 1) if grid.recompute == "full" else one
+    layer_bytes = layer_activations(model, grid)
+    kept = 2 * tokens * model.width / (t if grid.sequence_parallel else 1) if grid.recompute == "full" else layer_bytes
     flying = min(p, micro) * (1 + (p - 1) / (p * v) if v > 1 and micro >= p else 1)
     logits = 4 * tokens * model.vocabulary / t if p == 1 else 0
-    return layers * kept * flying + (one if grid.recompute == "full" else 0) + logits
+    return layers * kept * flying + (layer_bytes if grid.recompute == "full" else 0) + logits
 
 
 # ---- time ------------------------------------------------------------------------------------------------------------
