@@ -71,8 +71,8 @@ def shown(value, digits=3):
         return f"{int(value):,}"
     if abs(value) >= 1e15:
         return f"{value:.{digits}g}"
-    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 1
-    return f"{value:,.{max(0, digits - whole)}f}" if abs(value) >= 0.01 else f"{value:.{digits}g}"
+    digits_before = len(str(int(abs(value)))) if abs(value) >= 1 else 1
+    return f"{value:,.{max(0, digits - digits_before)}f}" if abs(value) >= 0.01 else f"{value:.{digits}g}"
 
 
 def verdict(guess, value, digits=3):

@@ -101,8 +101,8 @@ def weight_stationary(a, b, rows, columns, ahead=False, early=0, watch=None):
         chain[0][:, loads] = feed_b[clock][:, loads]
         counts["reads b"] += feed_b[clock, 1, loads].sum()
         for s in (0, 1):  # one set is its own chain; of two, one may still be in use while weights pass by
-            here = (set_of[clock] == s) & (down[clock] if ahead else True)
-            weights[s, :, :, here] = chain[:, :, here].transpose(2, 0, 1)
+            loaded = (set_of[clock] == s) & (down[clock] if ahead else True)
+            weights[s, :, :, loaded] = chain[:, :, loaded].transpose(2, 0, 1)
         if watch:
             watch(clock, weights[0, :, 0], np.where(busy, x, 0), np.where(busy, sums, 0), result)
     return Run(result, clocks, rows * columns, counts)

@@ -128,12 +128,12 @@ def conv2d(x, weight, bias, g, sizes, kernel="conv2d_implicit"):
     """x (batch, channels, height, width), weight (outs, ins, ky, kx), bias or None; g: a geometry of dlkernels'
     convolutions; sizes: of the result's pictures. kernel: a name in CONV2D."""
     (batch, outs), (rows, columns) = (len(x), len(weight)), sizes
-    out, each = device().empty((batch, outs, *sizes), x.dtype), outs // g.groups
+    out, outs_of_group = device().empty((batch, outs, *sizes), x.dtype), outs // g.groups
     struct = _struct(x, weight, bias, g, sizes)
     if kernel == "conv2d_direct":
         work_items = up(columns, TILE), up(rows, TILE), batch * outs
     else:
-        work_items = up(rows * columns, TILE), up(each, TILE), batch * g.groups
+        work_items = up(rows * columns, TILE), up(outs_of_group, TILE), batch * g.groups
     run = getattr(program(x.dtype, "convolution.cl"), kernel)
     run(work_items, (TILE, TILE, 1), x, weight, weight if bias is None else bias, out, struct)
     return out

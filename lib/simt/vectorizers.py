@@ -113,13 +113,13 @@ class ElementWise(_Called):
         if len(arrays) != len(self.builder.types[0][0]):
             raise TypeError(f"{self.__name__} takes {len(self.builder.types[0][0])} arguments, {len(arrays)} came")
         _, wanted, result = self._chosen(arrays)
-        whole = np.broadcast_arrays(*arrays)
-        shape = whole[0].shape
-        flat = [to_device(np.ascontiguousarray(a, t).reshape(-1)) for a, t in zip(whole, wanted, strict=True)]
-        made = device_array(max(1, whole[0].size), as_dtype(result))
-        if whole[0].size:
-            self.kernel[-(-whole[0].size // THREADS), THREADS](*flat, made, whole[0].size)
-        return _returned(made[: whole[0].size], shape, given, out)
+        broadcast = np.broadcast_arrays(*arrays)
+        shape = broadcast[0].shape
+        flat = [to_device(np.ascontiguousarray(a, t).reshape(-1)) for a, t in zip(broadcast, wanted, strict=True)]
+        made = device_array(max(1, broadcast[0].size), as_dtype(result))
+        if broadcast[0].size:
+            self.kernel[-(-broadcast[0].size // THREADS), THREADS](*flat, made, broadcast[0].size)
+        return _returned(made[: broadcast[0].size], shape, given, out)
 
     def reduce(self, array, stream=0):
         """From left to right; numba halves the array again and again."""

@@ -42,18 +42,18 @@ def _at(code, instruction):
     line, end, column, stop = list(code.co_positions())[instruction // 2]
     if line is None or column is None:
         return None, False
-    here = (line, column, end, stop)
+    position = (line, column, end, stop)
     best = None
     for group in sites.nodes_of(code.co_filename).values():
         for node, _ in group:
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _holds(node, here):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and _holds(node, position):
                 best = node  # the innermost comes last
     if best is None:
         return None, False
     target, value = (best.targets[0] if isinstance(best, ast.Assign) else best.target), best.value
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         pairs = zip(target.elts, value.elts, strict=True)
-        target, value = next(((t, v) for t, v in pairs if _holds(v, here)), (None, None))
+        target, value = next(((t, v) for t, v in pairs if _holds(v, position)), (None, None))
     if isinstance(target, ast.Attribute):
         return target.attr, not isinstance(value, ast.Call)
     if isinstance(target, ast.Name):
@@ -61,8 +61,8 @@ def _at(code, instruction):
     return None, False
 
 
-def _holds(node, at):
-    """Whether the text of `node` includes the position `at`."""
-    line, column, end, stop = at
+def _holds(node, position):
+    """Whether the text of `node` includes the `position`."""
+    line, column, end, stop = position
     begins = (node.lineno, node.col_offset) <= (line, column)
     return begins and (end, stop) <= (node.end_lineno, node.end_col_offset)

@@ -237,8 +237,8 @@ def nodes_of(file):
         for parent in ast.walk(tree):
             for node in ast.iter_child_nodes(parent):
                 if hasattr(node, "lineno"):
-                    at = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-                    places.setdefault(at, []).append((node, parent))
+                    position = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+                    places.setdefault(position, []).append((node, parent))
         _trees[key] = places
     return _trees[key]
 
@@ -260,8 +260,8 @@ def of(code):
 
 def _site(instruction, code, nodes):
     name = instruction.opname
-    at = instruction.positions
-    candidates = nodes.get((at.lineno, at.col_offset, at.end_lineno, at.end_col_offset), ())
+    position = instruction.positions
+    candidates = nodes.get((position.lineno, position.col_offset, position.end_lineno, position.end_col_offset), ())
     if name in _ATTR:
         kind, space, wanted = _ATTR[name], "attr", ast.Attribute
     elif name in _GLOBAL:
@@ -283,4 +283,6 @@ def _site(instruction, code, nodes):
     text = ast.unparse(node.func.value if space == "call" else node) if node else str(instruction.argval)
     argval = instruction.argval if isinstance(instruction.argval, str) else ""
     called = ast.unparse(node.func) if space == "call" else ""
-    return Site(kind, space, argval, node, parent, at.lineno or code.co_firstlineno, text, code.co_filename, called)
+    return Site(
+        kind, space, argval, node, parent, position.lineno or code.co_firstlineno, text, code.co_filename, called
+    )

@@ -43,8 +43,8 @@ class HotLoop:
     @property
     def bytes(self):
         """Bytes in the widest register that the loop's vector arithmetic uses; 0 where it has none."""
-        own = [line for line in self.instructions if _computes_on_vectors(line)]
-        return max((_width(line) for line in own), default=0)
+        vector_lines = [line for line in self.instructions if _computes_on_vectors(line)]
+        return max((_width(line) for line in vector_lines), default=0)
 
     def __repr__(self):
         kind = f"vectors of {self.bytes} bytes" if self.vectorised else "one number at a time"
@@ -85,12 +85,12 @@ def _innermost(text):
 
 
 def _loop(lines):
-    own = tuple(
+    instructions = tuple(
         re.sub(r"\s+", " ", line) for line in lines if line and not line.startswith(".") and not _LABEL.fullmatch(line)
     )
-    vector = sum(map(_computes_on_vectors, own))
-    scalar = sum(bool(_X86_SCALAR.match(line) or _ARM_SCALAR.match(line)) for line in own)
-    return HotLoop(own, vector, scalar)
+    vector = sum(map(_computes_on_vectors, instructions))
+    scalar = sum(bool(_X86_SCALAR.match(line) or _ARM_SCALAR.match(line)) for line in instructions)
+    return HotLoop(instructions, vector, scalar)
 
 
 def _computes_on_vectors(line):

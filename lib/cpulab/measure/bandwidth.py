@@ -59,8 +59,8 @@ def bandwidth_ladder(sizes=None, threads=1, clock=None):
         with alone():
             for _ in range(PASSES):
                 for k, size in enumerate(sizes):
-                    whole = max(size // grain, 1) * grain // 4
-                    best[k] = max(best[k], _rate(memory[:whole], threads, clock))
+                    count = max(size // grain, 1) * grain // 4
+                    best[k] = max(best[k], _rate(memory[:count], threads, clock))
     plural = "s" if threads > 1 else ""
     return Ladder(f"read by {threads} thread{plural}", "B/s", sizes, tuple(best), cache_levels())
 

@@ -36,10 +36,10 @@ def others_run():
     """Whether another thread of this process runs or could run now, on Linux; None elsewhere."""
     if not can_pin():
         return None
-    own = threading.get_native_id()
+    this_thread = threading.get_native_id()
     for task in TASKS.iterdir():
         with contextlib.suppress(OSError):
-            if int(task.name) != own and (task / "stat").read_text().rpartition(")")[2].split()[0] == "R":
+            if int(task.name) != this_thread and (task / "stat").read_text().rpartition(")")[2].split()[0] == "R":
                 return True
     return False
 
@@ -68,17 +68,17 @@ def one_core_each(functions, clock, seconds=0.1):
         yield {}
         return
     cores = sorted(os.sched_getaffinity(0))
-    own = threading.get_native_id()
+    this_thread = threading.get_native_id()
     pinned = {}
     for function in functions:
         settle(clock)  # workers of the function before may still spin
         worked = _worked(function, clock, seconds)
         least = WORKED * max(worked.values())
-        team = sorted(t for t, spent in worked.items() if t != own and spent > least)
+        team = sorted(t for t, spent in worked.items() if t != this_thread and spent > least)
         if len(team) < len(cores):
             pinned |= dict(zip(team, cores[1:], strict=False))
     if pinned:
-        pinned[own] = cores[0]
+        pinned[this_thread] = cores[0]
     try:
         for thread, core in pinned.items():
             _pin(thread, {core})

@@ -51,11 +51,11 @@ def chain(lines, stride=None, seed=0):
 
 
 @njit
-def chase(places, at, steps):
-    """Follow a `chain` from index ``at``: each load waits for the last."""
+def chase(places, index, steps):
+    """Follow a `chain` from ``index``: each load waits for the last."""
     for _ in range(steps):
-        at = places[np.uint64(at)]  # unsigned: nothing asks whether at < 0
-    return at
+        index = places[np.uint64(index)]  # unsigned: nothing asks whether index < 0
+    return index
 
 
 def latency_ladder(sizes=None, clock=None):
@@ -76,10 +76,10 @@ def latency_ladder(sizes=None, clock=None):
 def seconds_per_load(places, clock=None):
     """Seconds for one step of a `chain`, after every place was visited once; the best of several samples."""
     clock = clock or Clock()
-    at = chase(places, 0, np.count_nonzero(places >= 0))  # whatever fits into a cache is there now
+    index = chase(places, 0, np.count_nonzero(places >= 0))  # whatever fits into a cache is there now
     best = float("inf")
     for _ in range(PASSES):
         start = clock.now()
-        at = chase(places, at, STEPS)  # goes on where it stopped: the places seen last are those in the cache
+        index = chase(places, index, STEPS)  # goes on where it stopped: the places seen last are those in the cache
         best = min(best, (clock.now() - start) / STEPS)
     return best

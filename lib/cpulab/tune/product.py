@@ -62,20 +62,20 @@ def compiled(rows, vectors, unroll):
         for front in range(0, k, depth):
             deep = min(depth, k - front)
             turns = -(-deep // unroll)
-            whole = turns * unroll
-            pack_panels(b, front, deep, whole, width, packed_b)
+            padded = turns * unroll
+            pack_panels(b, front, deep, padded, width, packed_b)
             for top in range(0, m, tall):
                 high = min(tall, m - top)
-                pack_tiles(a, top, high, front, deep, whole, rows, packed_a)
+                pack_tiles(a, top, high, front, deep, padded, rows, packed_a)
                 for left in range(0, pitch, width):
                     for row in range(0, high, rows):
-                        at = (top + row) * pitch + left
-                        acc = tile_load(sums, at, pitch, rows, vectors)
+                        start = (top + row) * pitch + left
+                        acc = tile_load(sums, start, pitch, rows, vectors)
                         acc = tile_multiply_add(
-                            acc, turns, packed_a, row * whole, (1, unroll * rows, rows),
-                            packed_b, left * whole, unroll * width, taps,
+                            acc, turns, packed_a, row * padded, (1, unroll * rows, rows),
+                            packed_b, left * padded, unroll * width, taps,
                         )  # fmt: skip
-                        tile_store(sums, at, pitch, acc)
+                        tile_store(sums, start, pitch, acc)
         unpack(sums, pitch, out)
 
     return multiply
@@ -86,25 +86,25 @@ SIX = (types.int64,) * 6
 
 
 @njit((MATRIX, *SIX[:4], LINE))
-def pack_panels(b, front, deep, whole, width, packed):
+def pack_panels(b, front, deep, padded, width, packed):
     """The panels of b, `width` columns each, one after the other: zeros beyond the last row and column."""
     n, source = b.shape[1], memory(b)
     for left in range(0, n, width):
-        wide, at = min(width, n - left), left * whole
-        if deep < whole or wide < width:
-            packed[at : at + width * whole] = 0
-        pack(source, front * n + left, n, 1, deep, wide, packed, at, width)
+        wide, start = min(width, n - left), left * padded
+        if deep < padded or wide < width:
+            packed[start : start + width * padded] = 0
+        pack(source, front * n + left, n, 1, deep, wide, packed, start, width)
 
 
 @njit((MATRIX, *SIX, LINE))
-def pack_tiles(a, top, high, front, deep, whole, rows, packed):
+def pack_tiles(a, top, high, front, deep, padded, rows, packed):
     """The tiles of a, `rows` rows each, column after column: zeros beyond the last row and column."""
     k, source = a.shape[1], memory(a)
-    for first in range(0, high, rows):
-        some, at = min(rows, high - first), first * whole
-        if deep < whole or some < rows:
-            packed[at : at + rows * whole] = 0
-        pack(source, (top + first) * k + front, 1, k, deep, some, packed, at, rows)
+    for row in range(0, high, rows):
+        some, start = min(rows, high - row), row * padded
+        if deep < padded or some < rows:
+            packed[start : start + rows * padded] = 0
+        pack(source, (top + row) * k + front, 1, k, deep, some, packed, start, rows)
 
 
 @njit((LINE, types.int64, MATRIX))

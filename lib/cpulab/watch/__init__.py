@@ -77,12 +77,12 @@ def _traced(array, name, recorder, copies):
         owner = owner.base
     if id(owner) not in copies:
         copies[id(owner)] = owner.copy(order="K")
-    whole = copies[id(owner)]
+    copy = copies[id(owner)]
     if array is owner:
-        data = whole
+        data = copy
     else:
         offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        begin = whole.ravel(order="K").view(np.uint8)
+        begin = copy.ravel(order="K").view(np.uint8)
         data = np.ndarray(array.shape, array.dtype, begin, offset, array.strides)
     root = recorder.root(data, name, False)
     return TracedArray(data, root, recorder)

@@ -172,8 +172,8 @@ def transfers(columns):
         threads = columns["thread"][rows]
         turn = np.empty(len(rows), np.int64)
         for t in np.unique(threads):
-            mine = threads == t
-            turn[mine] = np.arange(mine.sum())
+            of_thread = threads == t
+            turn[of_thread] = np.arange(of_thread.sum())
         rows = rows[np.lexsort((threads, turn))]
         owners = {}
         lines = (columns["address"][rows] // LINE).tolist()

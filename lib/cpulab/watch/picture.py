@@ -17,9 +17,9 @@ def lines(report):
     rows = []
     for i in written:
         root = recorder.roots[i]
-        mine = stored & (columns["root"] == i)
-        line = (columns["address"][mine] - root.base) // LINE
-        thread = columns["thread"][mine]
+        chosen = stored & (columns["root"] == i)
+        line = (columns["address"][chosen] - root.base) // LINE
+        thread = columns["thread"][chosen]
         count = -(-root.size // LINE)
         rows.append((root.name, [sorted(set(thread[line == n].tolist())) for n in range(min(count, MOST))], count))
     fig, ax = figures.subplots(figsize=(5.0, 0.9 + 0.55 * max(1, len(rows))))

@@ -137,10 +137,10 @@ class Arrays:
         return self.load(node, of, indices) if len(indices) == len(of.shape) else self.view(of, indices)
 
     def _item(self, node, of):
-        at = self.expression(node.slice)
-        if getattr(at, "constant", None) is None or not isinstance(at, Value):
+        index = self.expression(node.slice)
+        if getattr(index, "constant", None) is None or not isinstance(index, Value):
             self.refuse(node, "an item of a tuple whose number is known only at run time: use cuda.local.array")
-        return of.items[at.constant]
+        return of.items[index.constant]
 
     def view(self, array, indices):
         """The rest of an array behind its first indices."""

@@ -236,10 +236,10 @@ class Loops:
         k = self.fresh("k")
 
         def head():
-            at = number(k, types.int64, 0, LARGEST, uniform=True)
-            value = self.load(node, of, [at]) if len(of.shape) == 1 else self.view(of, [at])
+            index = number(k, types.int64, 0, LARGEST, uniform=True)
+            value = self.load(node, of, [index]) if len(of.shape) == 1 else self.view(of, [index])
             self.assign(node.target, value, node)
-            return at, of.shape[0].uniform
+            return index, of.shape[0].uniform
 
         def write(_, before, body):
             self.out.append((f"for (long {k} = 0; {k} < {of.shape[0].text}; {k}++) {{", before + body, "}"))

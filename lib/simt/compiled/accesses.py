@@ -91,12 +91,12 @@ def load(typing, flag, site, array, index):
         return _load_view(flag, site, array, index, count)
 
     def generate(context, builder, signature, args):
-        at = Access(context, builder, array, args[2], index, args[3])
+        access = Access(context, builder, array, args[2], index, args[3])
 
         def fetch():
-            return arrayobj.load_item(context, builder, array, at.pointer())
+            return arrayobj.load_item(context, builder, array, access.pointer())
 
-        return WatchedAccess(context, builder, flag, args[0], site).access(at, LOAD, fetch)
+        return WatchedAccess(context, builder, flag, args[0], site).access(access, LOAD, fetch)
 
     return array.dtype(flag, site, array, index), generate
 
@@ -106,16 +106,16 @@ def _load_view(flag, site, array, index, count):
     view = types.Array(array.dtype, array.ndim - count, layout, readonly=not array.mutable)
 
     def generate(context, builder, signature, args):
-        at = Access(context, builder, array, args[2], index, args[3])
+        access = Access(context, builder, array, args[2], index, args[3])
         if flag != types.none:
-            ok = at.ok()
+            ok = access.ok()
             WatchedAccess(context, builder, flag, args[0], site).note(ok)
-            at.indices = [builder.select(ok, i, INDEX(0)) for i in at.indices]
+            access.indices = [builder.select(ok, i, INDEX(0)) for i in access.indices]
         row = context.make_array(view)(context, builder)
-        arrayobj.populate_array(row, at.pointer(), at.shape[count:], at.strides[count:], at.array.itemsize, None,
-                                parent=at.array.parent)  # fmt: skip
+        arrayobj.populate_array(row, access.pointer(), access.shape[count:], access.strides[count:],
+                                access.array.itemsize, None, parent=access.array.parent)  # fmt: skip
         if flag != types.none:  # of an array without elements there is no row 0: the view is empty then
-            shape = [builder.select(ok, n, INDEX(0)) for n in at.shape[count:]]
+            shape = [builder.select(ok, n, INDEX(0)) for n in access.shape[count:]]
             row.shape = cgutils.pack_array(builder, shape)
         return row._getvalue()
 
@@ -165,13 +165,13 @@ def store(typing, flag, site, array, index, value):
         raise TypingError("a complex number cannot be stored in an array of real ones")
 
     def generate(context, builder, signature, args):
-        at = Access(context, builder, array, args[2], index, args[3])
+        access = Access(context, builder, array, args[2], index, args[3])
         converted = convert(context, builder, args[4], value_type, array.dtype)
 
         def put():
-            arrayobj.store_item(context, builder, array, converted, at.pointer())
+            arrayobj.store_item(context, builder, array, converted, access.pointer())
 
-        WatchedAccess(context, builder, flag, args[0], site).access(at, STORE, put)
+        WatchedAccess(context, builder, flag, args[0], site).access(access, STORE, put)
         return context.get_dummy_value()
 
     return types.void(flag, site, array, index, value_type), generate
@@ -180,16 +180,16 @@ def store(typing, flag, site, array, index, value):
 # -- 16 bytes at a time -----------------------------------------------------------------------------------------------
 
 
-def _aligned(builder, at, count):
+def _aligned(builder, access, count):
     """i1: the access begins at a multiple of its own size (the array itself does)."""
     b = builder
-    offset = b.sub(b.ptrtoint(at.pointer(), INDEX), b.ptrtoint(at.array.data, INDEX))
-    size = b.mul(at.array.itemsize, INDEX(count))
+    offset = b.sub(b.ptrtoint(access.pointer(), INDEX), b.ptrtoint(access.array.data, INDEX))
+    size = b.mul(access.array.itemsize, INDEX(count))
     return b.icmp_unsigned("==", b.urem(offset, size), INDEX(0))
 
 
-def _neighbours(builder, at, count):
-    first = at.pointer()
+def _neighbours(builder, access, count):
+    first = access.pointer()
     return [builder.gep(first, [INDEX(k)]) for k in range(count)]
 
 
@@ -203,14 +203,14 @@ def load_wide(typing, flag, site, array, index, count):
         raise TypingError("a vector access needs a contiguous array and one index for each axis")
 
     def generate(context, builder, signature, args):
-        at = Access(context, builder, array, args[2], index, args[3])
+        access = Access(context, builder, array, args[2], index, args[3])
 
         def fetch():
-            values = [arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, at, number)]
+            values = [arrayobj.load_item(context, builder, array, p) for p in _neighbours(builder, access, number)]
             return context.make_tuple(builder, result, values)
 
         watch = WatchedAccess(context, builder, flag, args[0], site)
-        return watch.access(at, LOAD, fetch, None, number - 1, lambda: _aligned(builder, at, number))
+        return watch.access(access, LOAD, fetch, None, number - 1, lambda: _aligned(builder, access, number))
 
     return result(flag, site, array, index, count), generate
 
@@ -224,18 +224,18 @@ def store_wide(typing, flag, site, array, index, values):
         raise TypingError("a vector access needs a contiguous array and one index for each axis")
 
     def generate(context, builder, signature, args):
-        at = Access(context, builder, array, args[2], index, args[3])
+        access = Access(context, builder, array, args[2], index, args[3])
         converted = [
             convert(context, builder, builder.extract_value(args[4], k), types.unliteral(values[k]), array.dtype)
             for k in range(number)
         ]
 
         def put():
-            for pointer, value in zip(_neighbours(builder, at, number), converted, strict=True):
+            for pointer, value in zip(_neighbours(builder, access, number), converted, strict=True):
                 arrayobj.store_item(context, builder, array, value, pointer)
 
         watch = WatchedAccess(context, builder, flag, args[0], site)
-        watch.access(at, STORE, put, None, number - 1, lambda: _aligned(builder, at, number))
+        watch.access(access, STORE, put, None, number - 1, lambda: _aligned(builder, access, number))
         return context.get_dummy_value()
 
     return types.void(flag, site, array, index, values), generate

@@ -123,7 +123,7 @@ def _make(name, own):
             raise TypingError(f"cuda.atomic.{name} cannot take {given}")
 
         def generate(context, builder, signature, args):
-            at = Access(context, builder, array, args[2], index, args[3])
+            access = Access(context, builder, array, args[2], index, args[3])
             packed = args[4]
             values = [
                 convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
@@ -134,10 +134,12 @@ def _make(name, own):
             def perform():
                 flush = None
                 if not own and flushes(name, array.dtype):
-                    flush = is_argument(builder, at.array) if watch.counter is None else is_global(watch, at.array)
-                return _update(name, builder, array.dtype, at.pointer(), values, own, flush)
+                    flush = (
+                        is_argument(builder, access.array) if watch.counter is None else is_global(watch, access.array)
+                    )
+                return _update(name, builder, array.dtype, access.pointer(), values, own, flush)
 
-            return watch.access(at, ATOMIC, perform)
+            return watch.access(access, ATOMIC, perform)
 
         return array.dtype(flag, site, array, index, operands), generate
 

@@ -104,16 +104,16 @@ class Expressions(Calls):
     def view(self, node, parts):
         """``a[2:n]`` or ``a[i, 2:n]``: another view of the same memory. Slices end where the array ends, as in
         Python."""
-        whole = [p for p in parts if not isinstance(p, ast.Slice)]
-        if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in whole) or whole != parts[: len(whole)]:
+        items = [p for p in parts if not isinstance(p, ast.Slice)]
+        if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in items) or items != parts[: len(items)]:
             self.refuse(node, "a slice before an index")
-        limits = [limit for p in parts[len(whole) :] for limit in (p.lower, p.upper, p.step)]
+        limits = [limit for p in parts[len(items) :] for limit in (p.lower, p.upper, p.step)]
         given = [limit for limit in limits if limit is not None]
-        array, *lowered = self.several([node.value, *whole, *given])
-        left = iter(lowered[len(whole) :])
-        if whole:
+        array, *lowered = self.several([node.value, *items, *given])
+        left = iter(lowered[len(items) :])
+        if items:
             self.effects.add("load")
-            array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(whole)], ast.Load()))
+            array = call("_load", *self.flagged(node), array, ast.Tuple(lowered[: len(items)], ast.Load()))
         ends = [None if limit is None else call("_int64", next(left)) for limit in limits]
         slices = [ast.Slice(*ends[k : k + 3]) for k in range(0, len(ends), 3)]
         return ast.Subscript(array, slices[0] if len(slices) == 1 else ast.Tuple(slices, ast.Load()), ast.Load())

@@ -70,10 +70,10 @@ def dynamic_array(dtype):
     @intrinsic
     def make(typing, memory):
         def generate(context, builder, signature, args):
-            whole = context.make_array(memory)(context, builder, args[0])
+            struct = context.make_array(memory)(context, builder, args[0])
             itemsize = context.get_abi_sizeof(context.get_data_type(dtype))
-            count = builder.udiv(builder.extract_value(whole.shape, 0), INDEX(itemsize))
-            pointer = builder.bitcast(whole.data, context.get_data_type(dtype).as_pointer())
+            count = builder.udiv(builder.extract_value(struct.shape, 0), INDEX(itemsize))
+            pointer = builder.bitcast(struct.data, context.get_data_type(dtype).as_pointer())
             array = context.make_array(kind)(context, builder)
             arrayobj.populate_array(array, pointer, [count], [INDEX(itemsize)], INDEX(itemsize), None)
             return array._getvalue()
@@ -313,8 +313,8 @@ def poison_bytes(typing, memory):
     """Fill an array of bytes with 0xFF."""
 
     def generate(context, builder, signature, args):
-        whole = context.make_array(memory)(context, builder, args[0])
-        cgutils.memset(builder, whole.data, builder.extract_value(whole.shape, 0), 0xFF)
+        struct = context.make_array(memory)(context, builder, args[0])
+        cgutils.memset(builder, struct.data, builder.extract_value(struct.shape, 0), 0xFF)
         return context.get_dummy_value()
 
     return types.void(memory), generate

@@ -52,11 +52,11 @@ def tally(words, p):
         n, lane = 0, SOME_LANES
         for k in range(WARP):
             if lanes >> k & 1:
-                at = words[p + OFFSETS + k]
+                address = words[p + OFFSETS + k]
                 if space == LOCAL:  # the words of 32 lanes lie side by side
-                    at = at // step * item
-                    at = ((at >> 2) * WARP + k) * WORD + (at & 3)
-                words[ADDRESSES + n], words[SOME_LANES + n] = at + first, k
+                    address = address // step * item
+                    address = ((address >> 2) * WARP + k) * WORD + (address & 3)
+                words[ADDRESSES + n], words[SOME_LANES + n] = address + first, k
                 n += 1
     row = SUMS + ROW * (MOST_ARRAYS * site + number)
     words[row] += 1

@@ -44,16 +44,16 @@ def _assign(name, value, at):
 def _insert(block, names, found):
     """Set the flags behind what sets their variables, and ask them before the statements that read."""
     for statement in list(block):
-        at = block.index(statement)
+        k = block.index(statement)
         asked = [n for n in names if (id(statement), n) in found]
-        block[at:at] = [ast.copy_location(ast.Assert(ast.Name(_flag(n), ast.Load())), statement) for n in sorted(asked)]
+        block[k:k] = [ast.copy_location(ast.Assert(ast.Name(_flag(n), ast.Load())), statement) for n in sorted(asked)]
         for body in _bodies(statement):
             _insert(body, names, found)
         if isinstance(statement, ast.For):
             statement.body[:0] = [_assign(n, True, statement) for n in sorted(names & _stored(statement.target))]
         elif not isinstance(statement, ast.If | ast.While | ast.FunctionDef):
-            at = block.index(statement)
-            block[at + 1 : at + 1] = [_assign(n, True, statement) for n in sorted(names & _stored(statement))]
+            k = block.index(statement)
+            block[k + 1 : k + 1] = [_assign(n, True, statement) for n in sorted(names & _stored(statement))]
 
 
 def _bodies(statement):

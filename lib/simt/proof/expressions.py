@@ -202,18 +202,18 @@ class Expressions(Calls):
             return of_object(item)
         value = self.value(node.value, state)
         if isinstance(value, Several):
-            at = self.value(node.slice, state)
+            index = self.value(node.slice, state)
             if (
-                isinstance(at, Number)
-                and at.constant is not None
-                and -len(value.items) <= at.constant < len(value.items)
+                isinstance(index, Number)
+                and index.constant is not None
+                and -len(value.items) <= index.constant < len(value.items)
             ):
-                return value.items[at.constant]
+                return value.items[index.constant]
             if all(isinstance(item, Number) for item in value.items):
                 return self.arithmetic.number(
-                    "item", max(level_of(value), level_of(at)), all(i.natural for i in value.items)
+                    "item", max(level_of(value), level_of(index)), all(i.natural for i in value.items)
                 )
-            return Unknown(max(level_of(value), level_of(at)))
+            return Unknown(max(level_of(value), level_of(index)))
         if not isinstance(value, View):
             self.cannot(node, f"`{ast.unparse(node)}` is not followed: what is indexed is no array")
         return self.load(value, self.indices(node.slice, state), state, node)
@@ -240,10 +240,10 @@ class Expressions(Calls):
         if len(view.first) + len(index) > len(array.shape):
             self.cannot(node, "more indices than the array has axes")
         self.touch(state, view, index, "load", node)
-        whole = (*view.first, *index)
-        level = THREAD if array.written or array.space in ("shared", "local") else max(n.level for n in whole)
+        full_index = (*view.first, *index)
+        level = THREAD if array.written or array.space in ("shared", "local") else max(n.level for n in full_index)
         if array.contents is not None:
-            return Number(array.contents(*(n.term for n in whole)), level)
+            return Number(array.contents(*(n.term for n in full_index)), level)
         return self.any(array, level)
 
     def any(self, array, level):

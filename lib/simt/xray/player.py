@@ -85,10 +85,10 @@ def _stored(trace, block, array, position):
     """Which elements of a shared array some thread of the block stored to before row ``position``."""
     size = int(np.prod(trace.arrays[array].shape))
     rows = slice(0, position)
-    mine = (trace.block[rows] == block) & (trace.array[rows] == array) & (trace.kind[rows] != 0)
+    of_array = (trace.block[rows] == block) & (trace.array[rows] == array) & (trace.kind[rows] != 0)
     stored = np.zeros(size, bool)
-    width = np.maximum(trace.size[rows][mine] // trace.arrays[array].dtype.itemsize, 1)
-    element = trace.element[rows][mine]
+    width = np.maximum(trace.size[rows][of_array] // trace.arrays[array].dtype.itemsize, 1)
+    element = trace.element[rows][of_array]
     for extra in range(int(width.max()) if len(width) else 0):  # a 16-byte store covers several elements
         stored[element[width > extra] + extra] = True
     return stored

@@ -34,9 +34,9 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
         here = rows[turn == k]
         parts.append(text(MARGIN, y, _stretch(trace, block, here), weight="bold"))
         for number in used:
-            mine = here[trace.array[here] == number]
-            if len(mine):
-                y = _panel(trace, mine, _window(trace, number, rows), y + 8, parts)
+            of_array = here[trace.array[here] == number]
+            if len(of_array):
+                y = _panel(trace, of_array, _window(trace, number, rows), y + 8, parts)
         y += 18
         table += _table(trace, here, k, names)
     stretches = int(turn.max()) + 1
