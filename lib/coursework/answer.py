@@ -350,8 +350,8 @@ class Local:
 def _launch_of_text(text, name, grid, block, arguments):
     """(kernel, grid, block, arguments for it) of a program in OpenCL C; opencl.ReadError for what is wrong in it."""
     sizes = [size if isinstance(size, tuple | list) else (size,) for size in (grid, block)]
-    whole = tuple(groups * items for groups, items in zip(*sizes, strict=True))
-    return _program(text).launch(name, whole, sizes[1], arguments)
+    global_size = tuple(groups * items for groups, items in zip(*sizes, strict=True))
+    return _program(text).launch(name, global_size, sizes[1], arguments)
 
 
 @functools.lru_cache(maxsize=4)

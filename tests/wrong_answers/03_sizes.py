@@ -17,7 +17,7 @@ without_remainder = data("wrong agrees: Rounded to the nearest", RIGHT | {"first
 only_a_zero_is_lost = data("wrong agrees: n = 6 in 5 parts", RIGHT | {"first": {"n": 6, "parts": 5}})
 many_small_parts = data("wrong agrees: how many can an int8 hold", RIGHT | {"second": {"n": 2000, "parts": 64}})
 just_127 = data("wrong agrees: How many does one part find", RIGHT | {"second": {"n": 169, "parts": 1}})
-sixteen_parts = data("wrong agrees: Which two parts use the same place", RIGHT | {"third": {"n": 1000, "parts": 16}})
+sixteen_parts = data("wrong agrees: Which two parts use the same element", RIGHT | {"third": {"n": 1000, "parts": 16}})
 empty_parts = data("wrong agrees: Does each of these two have an element", RIGHT | {"third": {"n": 20, "parts": 18}})
 no_numbers = data("wrong not-allowed: a whole number from 1 to 2000", RIGHT | {"first": {"n": 0, "parts": 4}})
 too_many_parts = data("wrong not-allowed: a whole number from 1 to 64", RIGHT | {"third": {"n": 1000, "parts": 65}})

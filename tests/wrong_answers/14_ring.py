@@ -90,16 +90,20 @@ def whole_arrays(rank, n, x, send, receive):
 
 
 all_send_first = edit(
-    MASTER, "wrong deadlock: If all workers send first", replace("if rank == 0:", "if rank >= 0:", after="mine, coming")
+    MASTER,
+    "wrong deadlock: If all workers send first",
+    replace("if rank == 0:", "if rank >= 0:", after="outgoing, incoming"),
 )
 all_receive_first = edit(
-    MASTER, "wrong deadlock: some have to receive first", replace("if rank == 0:", "if rank < 0:", after="mine, coming")
+    MASTER,
+    "wrong deadlock: some have to receive first",
+    replace("if rank == 0:", "if rank < 0:", after="outgoing, incoming"),
 )
 one_step_less = edit(MASTER, "wrong some: in n - 1 more it goes round", replace("range(2 * (n - 1))", "range(n - 1)"))
 always_adds = edit(
     MASTER, "wrong twice: A chunk that is complete is only copied", replace("if step < n - 1:", "if step < 2 * n:")
 )
-never_adds = edit(MASTER, "wrong missing: not at all", cut("if step < n - 1:\n    came = came + x[coming]"))
+never_adds = edit(MASTER, "wrong missing: not at all", cut("if step < n - 1:\n    came = came + x[incoming]"))
 adds_once_more = edit(
     MASTER, "wrong twice: A chunk that is complete is only copied", replace("if step < n - 1:", "if step < n:")
 )
@@ -107,9 +111,9 @@ the_other_direction = edit(
     MASTER, "wrong place: Which chunk arrives is known", replace("j = (k - 1) % n", "j = (k + 1) % n")
 )
 equal_chunks = edit(MASTER, "wrong some: belong to no chunk", replace("len(x) * k // n for k", "len(x) // n * k for k"))
-keeps_nothing = edit(MASTER, "wrong own: what came was not kept", cut("x[coming] = came"))
+keeps_nothing = edit(MASTER, "wrong own: what came was not kept", cut("x[incoming] = came"))
 a_mean = edit(MASTER, "wrong mean: divides afterwards", replace("return x", "return x / n"))
-returns_a_chunk = edit(MASTER, "wrong type: an array of 4 numbers", replace("return x", "return x[mine]"))
+returns_a_chunk = edit(MASTER, "wrong type: an array of 4 numbers", replace("return x", "return x[outgoing]"))
 returns_nothing = edit(MASTER, "wrong type: Each worker returns an array", cut("return x"))
 one_receives_less = edit(
     MASTER,

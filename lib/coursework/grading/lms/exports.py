@@ -148,10 +148,10 @@ def table(rows):
     """A CSV to map at an import: who, and the points that count; an empty cell where there is no grade."""
     exercises = sorted({r["exercise"] for r in rows})
     lines = [["student", "email", "id", "login", *exercises]]
-    for student, mine in by_student(rows).items():
-        who = next(iter(mine.values())).get("who", {})
+    for student, own_rows in by_student(rows).items():
+        who = next(iter(own_rows.values())).get("who", {})
         known = [(who.get(kind) or [""])[0] for kind in ("email", "id", "login")]
-        points = ["" if e not in mine or open_grade(mine[e]) else mine[e]["final"] for e in exercises]
+        points = ["" if e not in own_rows or open_grade(own_rows[e]) else own_rows[e]["final"] for e in exercises]
         lines.append([safe_cell(cell) for cell in (student, *known, *points)])
     return Table(lines).text()
 

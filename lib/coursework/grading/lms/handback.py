@@ -43,9 +43,9 @@ def moodle_names(rows, worksheet=None):
         if "Identifier" not in table.rows[0]:
             raise ExportError(f"{worksheet} has no column Identifier. It should be Moodle's grading worksheet.")
         found, doubts = people.match(persons_of(rows), [people.line_of(cells) for cells in lines])
-        for at, student in found.items():
-            numbers[student] = re.sub(r"\D", "", lines[at]["Identifier"])
-            names[student] = lines[at].get("Full name", "")
+        for index, student in found.items():
+            numbers[student] = re.sub(r"\D", "", lines[index]["Identifier"])
+            names[student] = lines[index].get("Full name", "")
     folder = {
         s: re.sub(r"[_/\\]+", " ", names[s] or s).strip() for s in numbers
     }  # Moodle splits the name at its first `_`

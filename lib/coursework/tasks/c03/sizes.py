@@ -11,53 +11,53 @@ from ...kinds.parallel import WatchedTask
 
 @njit(parallel=True)
 def first(x, parts, out):
-    own = np.zeros(parts, np.int64)
+    counts = np.zeros(parts, np.int64)
     part = (x.size + parts // 2) // parts
     for t in prange(parts):
         for i in range(t * part, min((t + 1) * part, x.size)):
             if x[i] > 0:
-                own[t] += 1
+                counts[t] += 1
     out[0] = 0
-    for count in own:
+    for count in counts:
         out[0] += count
 
 
 @njit(parallel=True)
 def second(x, parts, out):
-    own = np.zeros(parts, np.int8)
+    counts = np.zeros(parts, np.int8)
     part = (x.size + parts - 1) // parts
     for t in prange(parts):
         for i in range(t * part, min((t + 1) * part, x.size)):
             if x[i] > 0:
-                own[t] += 1
+                counts[t] += 1
     out[0] = 0
-    for count in own:
+    for count in counts:
         out[0] += count
 
 
 @njit(parallel=True)
 def third(x, parts, out):
-    own = np.zeros(16, np.int64)
+    counts = np.zeros(16, np.int64)
     part = (x.size + parts - 1) // parts
     for t in prange(parts):
         for i in range(t * part, min((t + 1) * part, x.size)):
             if x[i] > 0:
-                own[t % 16] += 1
+                counts[t % 16] += 1
     out[0] = 0
-    for count in own:
+    for count in counts:
         out[0] += count
 
 
 @njit(parallel=True)
 def positives(x, parts, out):
-    own = np.zeros(parts, np.int64)
+    counts = np.zeros(parts, np.int64)
     part = (x.size + parts - 1) // parts
     for t in prange(parts):
         for i in range(t * part, min((t + 1) * part, x.size)):
             if x[i] > 0:
-                own[t] += 1
+                counts[t] += 1
     out[0] = 0
-    for count in own:
+    for count in counts:
         out[0] += count
 
 
@@ -103,11 +103,13 @@ SIZES = CounterexampleTask(
     flaws=(
         _counted("first", first, "Where does the last part end, and where does x? Rounded to the nearest: up or down?"),
         _counted("second", second, "How many does one part find at most here, and how many can an int8 hold?"),
-        _counted("third", third, "Which two parts use the same place of own? Does each of these two have an element?"),
+        _counted(
+            "third", third, "Which two parts use the same element of counts? Does each of these two have an element?"
+        ),
     ),
     hints=(
         "Each loop differs in one line from a right one. Which numbers does that line make for your n and your parts?",
-        "first: write down the ends of all parts. second: what is the largest number that one element of own can hold? third: "
+        "first: write down the ends of all parts. second: what is the largest number that one element of counts can hold? third: "
         "from how many parts on do two threads meet, and are both parts non-empty?",
         "first wants a remainder that is rounded down, and a positive number behind the last part. second wants few parts and many "
         "numbers, third many parts, and enough numbers that part 16 has some.",

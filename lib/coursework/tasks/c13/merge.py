@@ -9,10 +9,10 @@ from ...kinds.function import FunctionTask
 def cut_places(crow, parts):
     """[(row, entry)] where each part begins, and the end: part k begins k * ceil((rows + entries) / parts) steps along."""
     rows, entries = len(crow) - 1, int(crow[-1])
-    each = -(-(rows + entries) // parts)
+    part_steps = -(-(rows + entries) // parts)
     found = []
     for k in range(parts + 1):
-        diagonal = min(k * each, rows + entries)
+        diagonal = min(k * part_steps, rows + entries)
         low, high = max(0, diagonal - entries), min(diagonal, rows)
         while low < high:
             middle = (low + high) // 2
@@ -57,8 +57,8 @@ def _wrong_place(crow, parts, given, expected, k):
     rows, entries = len(crow) - 1, int(crow[-1])
     (row, entry), wanted = given[k], f"{expected[k]} for place {k}"
     got = f"({row}, {entry})"
-    each = -(-(rows + entries) // parts)
-    diagonal = min(k * each, rows + entries)
+    part_steps = -(-(rows + entries) // parts)
+    diagonal = min(k * part_steps, rows + entries)
     if (row, entry) == tuple(reversed(expected[k])):
         return Slip("swapped", wanted, "The pair is turned round: the row comes first.", got)
     if row + entry != diagonal:
@@ -71,7 +71,7 @@ def _wrong_place(crow, parts, given, expected, k):
         if [e for _, e in given] == by_entries:
             cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row or an entry."
             return Slip("by-entries", wanted, cause, got)
-        if row + entry == k * each:
+        if row + entry == k * part_steps:
             cause = (
                 f"The path ends after {rows + entries} steps, all rows and all entries: the last pieces may be shorter."
             )

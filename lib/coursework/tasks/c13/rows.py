@@ -13,8 +13,8 @@ def times_vector(crow, col, values, x, out):
     """The product of a matrix in CSR and a vector."""
     found = np.zeros(len(crow) - 1)
     for row in range(len(found)):
-        here = slice(crow[row], crow[row + 1])
-        found[row] = np.dot(values[here].astype(np.float64), x[col[here]].astype(np.float64))
+        entries = slice(crow[row], crow[row + 1])
+        found[row] = np.dot(values[entries].astype(np.float64), x[col[entries]].astype(np.float64))
     return found
 
 
@@ -32,8 +32,8 @@ def _of_rows(terms):
     def formula(crow, col, values, x, out):
         found = np.zeros(len(crow) - 1)
         for row in range(len(found)):
-            here = slice(crow[row], crow[row + 1])
-            found[row] = terms(values[here].astype(np.float64), col[here], x.astype(np.float64), row)
+            entries = slice(crow[row], crow[row + 1])
+            found[row] = terms(values[entries].astype(np.float64), col[entries], x.astype(np.float64), row)
         return found
 
     return formula
@@ -75,8 +75,8 @@ def _shuffled_each_round(sums, rounds):
 def _rows_of_32(crow, col, values, x, out):
     found = np.zeros(len(crow) - 1)
     for row in range(len(found)):
-        here = slice(32 * row, 32 * row + 32)
-        found[row] = np.dot(values[here].astype(np.float64), x[col[here]].astype(np.float64))
+        entries = slice(32 * row, 32 * row + 32)
+        found[row] = np.dot(values[entries].astype(np.float64), x[col[entries]].astype(np.float64))
     return found
 
 

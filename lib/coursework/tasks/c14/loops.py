@@ -16,16 +16,16 @@ STEP, RATE = 5, 0.25
 def first(rank, n, w, rows, gradient, all_reduce):
     w = all_reduce(w if rank == 0 else 0 * w)
     for step in range(5):
-        mine = rows(step)[rank::n]
-        w = w - 0.25 * all_reduce(gradient(w, mine))
+        part = rows(step)[rank::n]
+        w = w - 0.25 * all_reduce(gradient(w, part))
     return w
 
 
 def second(rank, n, w, rows, gradient, all_reduce):
     w = all_reduce(w if rank == 0 else 0 * w)
     for step in range(5):
-        mine = rows(step)[rank::n]
-        w = w - 0.25 * all_reduce(gradient(w, mine)) / n
+        part = rows(step)[rank::n]
+        w = w - 0.25 * all_reduce(gradient(w, part)) / n
     return w
 
 
@@ -33,32 +33,32 @@ def third(rank, n, w, rows, gradient, all_reduce):
     w = all_reduce(w if rank == 0 else 0 * w)
     for step in range(5):
         count = len(rows(step)) // n
-        mine = rows(step)[:count]
-        w = w - 0.25 * all_reduce(count * gradient(w, mine)) / (n * count)
+        part = rows(step)[:count]
+        w = w - 0.25 * all_reduce(count * gradient(w, part)) / (n * count)
     return w
 
 
 def fourth(rank, n, w, rows, gradient, all_reduce):
     w = all_reduce(w if rank == 0 else 0 * w)
     for step in range(5):
-        mine = rows(step)[rank::n]
-        w = w - 0.25 * gradient(w, mine)
-        w = all_reduce(len(mine) * w) / len(rows(step))
+        part = rows(step)[rank::n]
+        w = w - 0.25 * gradient(w, part)
+        w = all_reduce(len(part) * w) / len(rows(step))
     return w
 
 
 def fifth(rank, n, w, rows, gradient, all_reduce):
     for step in range(5):
-        mine = rows(step)[rank::n]
-        w = w - 0.25 * all_reduce(len(mine) * gradient(w, mine)) / len(rows(step))
+        part = rows(step)[rank::n]
+        w = w - 0.25 * all_reduce(len(part) * gradient(w, part)) / len(rows(step))
     return w
 
 
 def sixth(rank, n, w, rows, gradient, all_reduce):
     w = all_reduce(w if rank == 0 else 0 * w)
     for step in range(5):
-        mine = rows(step)[rank::n]
-        w = w - 0.25 * gradient(w, mine)
+        part = rows(step)[rank::n]
+        w = w - 0.25 * gradient(w, part)
     return all_reduce(w) / n
 
 

@@ -12,26 +12,26 @@ from .shared import STEPS
 
 def reads(length, old, new, rank):
     """[(file, first, last), ...] that a worker of `new` reads, where `old` workers wrote `length` numbers."""
-    here, there = -(-length // old), -(-length // new)
-    begin, end = min(rank * there, length), min((rank + 1) * there, length)
+    old_length, new_length = -(-length // old), -(-length // new)
+    begin, end = min(rank * new_length, length), min((rank + 1) * new_length, length)
     found = []
     while begin < end:
-        file = begin // here
-        last = min(end, (file + 1) * here)
-        found.append((file, begin - file * here, last - file * here))
+        file = begin // old_length
+        last = min(end, (file + 1) * old_length)
+        found.append((file, begin - file * old_length, last - file * old_length))
         begin = last
     return found
 
 
 def judge_reads(arguments, result):
     length, old, new, rank = arguments
-    here, there = -(-length // old), -(-length // new)
-    begin, end = min(rank * there, length), min((rank + 1) * there, length)
+    old_length, new_length = -(-length // old), -(-length // new)
+    begin, end = min(rank * new_length, length), min((rank + 1) * new_length, length)
     right = reads(*arguments)
     expected = f"numbers {begin} to {end - 1}, as {short(right)}" if begin < end else "nothing to read: []"
     if not isinstance(result, list | tuple | np.ndarray):
         return Slip("type", expected, "Return a list of (file, first, last).")
-    at = begin
+    position = begin
     for entry in result:
         try:
             file, first, last = map(operator.index, entry)
@@ -39,50 +39,56 @@ def judge_reads(arguments, result):
             return Slip("type", expected, "Each entry is three whole numbers: (file, first, last).", short(entry))
         got = f"{(file, first, last)}"
         if begin == end and first < last:
-            cause = f"Worker {rank} would begin with number {rank * there}, and the last one is number {length - 1}."
+            cause = (
+                f"Worker {rank} would begin with number {rank * new_length}, and the last one is number {length - 1}."
+            )
             return Slip("nothing", expected, cause, got)
         if not 0 <= file < old and first < last:
-            return Slip("file", f"a file from 0 to {old - 1}", f"{old} workers wrote: which file has number {at}?", got)
+            return Slip(
+                "file", f"a file from 0 to {old - 1}", f"{old} workers wrote: which file has number {position}?", got
+            )
         if not 0 <= first < last:
             cause = (
                 "An entry reads at least one number: leave out what is empty. `first` and `last` count within the file."
             )
             return Slip("empty", expected, cause, got)
-        if last > here:
-            cause = f"A file has {here} numbers. Do `first` and `last` count within the file, and does an entry end where its file does?"
-            return Slip("outside", f"first and last from 0 to {here}", cause, got)
-        if file * here + last > length:
+        if last > old_length:
+            cause = f"A file has {old_length} numbers. Do `first` and `last` count within the file, and does an entry end where its file does?"
+            return Slip("outside", f"first and last from 0 to {old_length}", cause, got)
+        if file * old_length + last > length:
             cause = (
                 f"Number {length - 1} is the last one. What is behind it in the last file is padding, and is not read."
             )
             return Slip("padding", expected, cause, got)
-        if file * here + first != at:
-            cause = _of_begin(arguments, file * here + first, file * (length // old) + first, at, at > begin)
+        if file * old_length + first != position:
+            cause = _of_begin(
+                arguments, file * old_length + first, file * (length // old) + first, position, position > begin
+            )
             return Slip("begin", expected, cause, got)
-        at = file * here + last
-        if at > end:
+        position = file * old_length + last
+        if position > end:
             cause = f"This worker ends before number {end}: from there on the numbers are the next worker's."
             return Slip("end", expected, cause, got)
-    if at < end:
-        cause = f"Numbers {at} to {end - 1} are missing. A worker's part may lie in several files."
+    if position < end:
+        cause = f"Numbers {position} to {end - 1} are missing. A worker's part may lie in several files."
         return Slip("missing", expected, cause)
     if len(result) > len(right):
         return Slip("pieces", expected, "One entry for each file: neighbours in one file are read at once.")
     return None
 
 
-def _of_begin(arguments, begins, cut_off, at, later):
-    """Why an entry begins with another number than `at`. `cut_off`: where it would begin if files were rounded down."""
+def _of_begin(arguments, begins, cut_off, position, later):
+    """Why an entry begins with another number than `position`. `cut_off`: where it would begin if files were rounded down."""
     length, old, new, rank = arguments
-    there = -(-length // new)
-    if cut_off == at:
+    new_length = -(-length // new)
+    if cut_off == position:
         return f"A file has length / old numbers, rounded up: {-(-length // old)}."
-    where = f"This entry begins with number {begins}; number {at} is next."
+    where = f"This entry begins with number {begins}; number {position} is next."
     if later:
-        return where + (" `last` itself is not read, as in a slice." if begins == at + 1 else "")
+        return where + (" `last` itself is not read, as in a slice." if begins == position + 1 else "")
     if begins == rank * (length // new):
-        return f"{where} A worker has length / new numbers, rounded up: {there}."
-    return f"{where} Worker {rank} of {new} begins with it: each has {there}, the last one what is left."
+        return f"{where} A worker has length / new numbers, rounded up: {new_length}."
+    return f"{where} Worker {rank} of {new} begins with it: each has {new_length}, the last one what is left."
 
 
 def asked(length, old, new, rank):

@@ -26,8 +26,8 @@ def play_tensor(layers, x, w1, w2, b2, grad, n):
             numbers[rank] += np.size(data)
             return ends[rank](data)
 
-        mine = (x, w1s[rank], w2s[rank], b2, grad)
-        return programs[rank](rank, n, *(a.copy() for a in mine), all_reduce)
+        arguments = (x, w1s[rank], w2s[rank], b2, grad)
+        return programs[rank](rank, n, *(a.copy() for a in arguments), all_reduce)
 
     found = at_once(n, work)
     events.add("all-reduces", max(times))
@@ -101,11 +101,11 @@ def _wrong(name, rank, got, expected, parts, arguments):
             ("relu-late", np.maximum(x @ w1.T @ w2.T, 0) + b2, "ReLU stands between the two layers, on the hidden features."),
         ]  # fmt: skip
     elif name in ("grad_x", "grad_w1"):
-        whole, mine = sum(no_mask[name]), no_mask[name][rank]
+        unmasked, unmasked_part = sum(no_mask[name]), no_mask[name][rank]
         cause = (
             "Where ReLU gave 0 it passes no gradient on: multiply by the hidden features that are above 0, before `w1`."
         )
-        known += [("no-mask", whole, cause), ("no-mask", mine, cause)]
+        known += [("no-mask", unmasked, cause), ("no-mask", unmasked_part, cause)]
     if name == "grad_x":
         known += [
             (

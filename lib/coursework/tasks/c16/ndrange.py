@@ -7,20 +7,20 @@ from ...kinds.function import FunctionTask
 def sizes_of(shape, local):
     """[global size, work-groups, work-items without an element] for an array of a shape (rows, columns)."""
     rows, columns = shape
-    whole = [-(-columns // local[0]) * local[0], -(-rows // local[1]) * local[1]]
-    groups = (whole[0] // local[0]) * (whole[1] // local[1])
-    return [whole, groups, whole[0] * whole[1] - rows * columns]
+    global_size = [-(-columns // local[0]) * local[0], -(-rows // local[1]) * local[1]]
+    groups = (global_size[0] // local[0]) * (global_size[1] // local[1])
+    return [global_size, groups, global_size[0] * global_size[1] - rows * columns]
 
 
 def judge_sizes(arguments, result):
     shape, local = arguments
-    whole, groups, idle = sizes_of(shape, local)
-    expected = f"{[whole, groups, idle]}"
+    global_size, groups, idle = sizes_of(shape, local)
+    expected = f"{[global_size, groups, idle]}"
     fits = isinstance(result, list) and len(result) == 3 and isinstance(result[0], list) and len(result[0]) == 2
     numbers = [*result[0], *result[1:]] if fits else []
     if not fits or not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
         return Slip("type", expected, "Return a list: the global size as a list of two, then two whole numbers.")
-    if result == [whole, groups, idle]:
+    if result == [global_size, groups, idle]:
         return None
     got = result[0]
     if got == [shape[1], shape[0]]:
@@ -30,13 +30,13 @@ def judge_sizes(arguments, result):
         return Slip("not-rounded", expected, cause)
     if any(n % size for n, size in zip(got, local, strict=True)):
         return Slip("no-multiple", expected, "One does not divide the other along a dimension: the queue refuses that.")
-    if got != whole and got == [-(-shape[0] // local[0]) * local[0], -(-shape[1] // local[1]) * local[1]]:
+    if got != global_size and got == [-(-shape[0] // local[0]) * local[0], -(-shape[1] // local[1]) * local[1]]:
         return Slip(
             "axes", expected, "Dimension 0 runs along the columns: work-items that are neighbours read neighbours."
         )
-    if got != whole and (got[0] < shape[1] or got[1] < shape[0]):
+    if got != global_size and (got[0] < shape[1] or got[1] < shape[0]):
         return Slip("too-few", expected, "There are elements without a work-item. Round up.")
-    if got != whole:
+    if got != global_size:
         return Slip("too-many", expected, "There is a whole work-group without an element along a dimension.")
     if result[1] != groups:
         return Slip("groups", expected, "The global size is right. Work-groups: how many of them along each dimension?")
