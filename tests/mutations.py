@@ -1588,8 +1588,8 @@ COURSEWORK = [
     ),
     Fault(
         "check: a changed input is no failure",
-        "if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:",
-        "if i == out and isinstance(x, np.ndarray) and (place := first_change(x, x)) is not None:",
+        "if i != out and isinstance(x, np.ndarray) and (index := first_change(x, y)) is not None:",
+        "if i == out and isinstance(x, np.ndarray) and (index := first_change(x, x)) is not None:",
         WRONG,
         "test_answer and 07-add",
     ),
@@ -1679,8 +1679,8 @@ COURSEWORK = [
     ),
     Fault(
         "exports: the last of one name gets the grade",
-        "if len(fits) == 1:\n            found[place] = fits.pop()",
-        "if fits:\n            found[place] = fits.pop()",
+        "if len(fits) == 1:\n            found[column] = fits.pop()",
+        "if fits:\n            found[column] = fits.pop()",
         EXPORTS,
         "test_two_of_one_name_are_not_mixed_up",
     ),

@@ -147,27 +147,27 @@ class Array:
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != self.ndim:
             raise NotCounted(CURE)
-        place = ()
+        position = ()
         for i, n in zip(index, self.shape, strict=True):  # a plain loop: it runs a hundred thousand times
             if not isinstance(i, WHOLE):
                 raise NotCounted(CURE)
             if not -n <= i < n:
                 raise IndexError(f"index {', '.join(map(str, index))} is outside an array of shape {self.shape}")
-            place += (int(i) % n,)
-        self.places.add(place)
-        return place
+            position += (int(i) % n,)
+        self.places.add(position)
+        return position
 
     def __getitem__(self, index):
-        place = self._place(index)
+        position = self._place(index)
         self.tally.loads += 1
-        value = self.array[place]
+        value = self.array[position]
         return Number(self.tally, value) if self.array.dtype.kind == "f" else int(value)
 
     def __setitem__(self, index, value):
-        place = self._place(index)
+        position = self._place(index)
         self.tally.stores += 1
         with np.errstate(all="ignore"):
-            self.array[place] = _plain(value)
+            self.array[position] = _plain(value)
 
 
 class _Flops(ast.NodeTransformer):

@@ -151,20 +151,20 @@ def _suspected(task, comparison, arguments):
 def _one_element(task, comparison, arguments, written):
     """Whether the same element, row or column of an input was used for all of the result."""
     names = list(inspect.signature(task.spec).parameters)
-    for place, x in enumerate(arguments):
+    for number, x in enumerate(arguments):
         if not isinstance(x, np.ndarray) or x.dtype.kind != "f" or x.size < 2 or task.out == "result":
             continue
-        if place == task.out % len(arguments):
+        if number == task.out % len(arguments):
             continue
         one = x.reshape(-1)[:1].reshape((1,) * x.ndim)
         for part, words in ((one, "element"), *(((x[:1], "row"), (x[:, :1], "column")) if x.ndim == 2 else ())):
-            changed = (*arguments[:place], np.broadcast_to(part, x.shape), *arguments[place + 1 :])
+            changed = (*arguments[:number], np.broadcast_to(part, x.shape), *arguments[number + 1 :])
             with np.errstate(all="ignore"):
                 guess = np.asarray(task.spec(*changed), np.float64)
                 near = np.abs(comparison.got - guess) <= task.atol + task.rtol * np.abs(guess)
             if near[written].all():
                 return "one-element", (
-                    f"All of the result was computed with the first {words} of `{names[place]}`. Which index of it should change from "
+                    f"All of the result was computed with the first {words} of `{names[number]}`. Which index of it should change from "
                     "one element of the result to the next?"
                 )
     return "", ""

@@ -47,10 +47,10 @@ class Vector:
         self.kind, self.values = kind, values
 
     def __getattr__(self, axis):
-        place = AXES.find(axis) if len(axis) == 1 else -1
-        if not 0 <= place < self.kind.length:
+        index = AXES.find(axis) if len(axis) == 1 else -1
+        if not 0 <= index < self.kind.length:
             raise AttributeError(f"a {self.kind.__name__} has no .{axis}")
-        return self.values[place]
+        return self.values[index]
 
 
 _BASES = {

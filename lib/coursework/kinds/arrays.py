@@ -81,8 +81,8 @@ class ArrayTask(Task):
         """The place of the output among the arguments, None where it is the result; raises Failed if an input changed."""
         out = None if self.out == "result" else self.out % len(arguments)
         for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
-            if i != out and isinstance(x, np.ndarray) and (place := first_change(x, y)) is not None:
-                facts = (("first change", f"element {_index(place)} of argument {i + 1}"),)
+            if i != out and isinstance(x, np.ndarray) and (index := first_change(x, y)) is not None:
+                facts = (("first change", f"element {_index(index)} of argument {i + 1}"),)
                 cause = "Inputs may only be read. Which of your stores writes to the wrong array?"
                 raise Failed(Failure("input-changed", f"{headline(case)} an input was changed", facts, cause))
         return out

@@ -127,13 +127,13 @@ class Numbers:
             raise Refused(f"{brief(value)}, which is {_kind(value)}")
         if not self.least <= len(value) <= self.most:
             raise Refused(f"{len(value)} of them")
-        for place, element in enumerate(value):
+        for index, element in enumerate(value):
             try:
                 inside = self.low <= number(element) <= self.high
             except Refused as error:
-                raise Refused(f"at place {place}: {error}") from None
+                raise Refused(f"at place {index}: {error}") from None
             if not inside:
-                raise Refused(f"at place {place}: {_written(number(element))}")
+                raise Refused(f"at place {index}: {_written(number(element))}")
         return np.array([float(x) for x in value]).astype(self.dtype)
 
 

@@ -62,9 +62,9 @@ class FunctionTask(Task):
 def _changed(arguments, after):
     """A Slip if a list or an array that was handed in is not what it was."""
     for place_in_call, (before, now) in enumerate(zip(arguments, after, strict=True), start=1):
-        if isinstance(before, np.ndarray) and (place := first_change(before, now)) is not None:
+        if isinstance(before, np.ndarray) and (index := first_change(before, now)) is not None:
             cause = "The caller still needs its array. Write into one of your own, as `np.empty_like(...)` or `.copy()` makes it."
-            got = f"element {list(place)} is {now[place]}, and was {before[place]}" if place else f"shape {now.shape}"
+            got = f"element {list(index)} is {now[index]}, and was {before[index]}" if index else f"shape {now.shape}"
             return Slip("input-changed", f"argument {place_in_call}, of shape {before.shape}, as it was", cause, got)
         if isinstance(before, list) and before != now:
             cause = "The caller still needs its list. Work on a copy, as `list(...)` or `sorted(...)` makes one."

@@ -73,12 +73,12 @@ def hot_loop(function):
 
 def _innermost(text):
     lines = [_COMMENT.sub("", line).strip() for line in text.splitlines()]
-    place = {label[1]: i for i, line in enumerate(lines) if (label := _LABEL.fullmatch(line))}
+    line_of = {label[1]: i for i, line in enumerate(lines) if (label := _LABEL.fullmatch(line))}
     spans = set()
     for i, line in enumerate(lines):
         jump = _JUMP.match(line)
-        if jump and place.get(jump[1], i) < i:  # backwards: a loop ends here
-            spans.add((place[jump[1]], i))
+        if jump and line_of.get(jump[1], i) < i:  # backwards: a loop ends here
+            spans.add((line_of[jump[1]], i))
     for first, last in sorted(spans):
         if not any(first <= a and b <= last and (a, b) != (first, last) for a, b in spans):
             yield _loop(lines[first : last + 1])

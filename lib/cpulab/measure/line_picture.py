@@ -24,9 +24,9 @@ def line_picture(lines, most=8):
     figure, axes = figures.subplots(figsize=(5, 0.7 + 0.32 * rows))
     owners = np.full(lines.places.shape, NOBODY) if lines.owner is None else lines.owner
     for index in map(tuple, np.argwhere(lines.first < rows)):
-        place, owner = int(lines.places[index]), int(owners[index])
+        byte, owner = int(lines.places[index]), int(owners[index])
         label = _label(lines, index, owner)
-        for row, left, width in _pieces(place, lines.itemsize, lines.line):
+        for row, left, width in _pieces(byte, lines.itemsize, lines.line):
             _box(axes, row, left, width, owner)
             if lines.itemsize >= LEGIBLE and width == lines.itemsize:
                 size = 8 if len(label) < 3 or width >= 2 * LEGIBLE else 6
@@ -50,13 +50,13 @@ def _label(lines, index, owner):
     return ",".join(map(str, index))
 
 
-def _pieces(place, size, line):
+def _pieces(byte, size, line):
     """(line, first byte in it, bytes) of each part of an element: one, or more where it crosses a border."""
     while size > 0:
-        row, left = divmod(place, line)
+        row, left = divmod(byte, line)
         width = min(size, line - left)
         yield row, left, width
-        place, size = place + width, size - width
+        byte, size = byte + width, size - width
 
 
 def _box(axes, row, left, width, owner, linewidth=0.6):

@@ -33,7 +33,7 @@ class Table:
         """The columns of numbers."""
         columns = enumerate(zip(*self.rows, strict=True))
         return tuple(
-            place for place, cells in columns if any(cells) and all(map((NUMBER if place else ALONE).match, cells))
+            column for column, cells in columns if any(cells) and all(map((NUMBER if column else ALONE).match, cells))
         )
 
     def __str__(self):
@@ -54,7 +54,7 @@ class Table:
     def _repr_html_(self):
         right = self.right
         columns = [
-            show.Column(heading, show.breakable, right=place in right) for place, heading in enumerate(self.headings)
+            show.Column(heading, show.breakable, right=column in right) for column, heading in enumerate(self.headings)
         ]
         return show.table(columns, self.rows, caption=self.caption)
 

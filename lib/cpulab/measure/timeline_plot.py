@@ -72,8 +72,8 @@ class _Colours:
 
         if kind == WAIT:
             return {"facecolor": "none", "hatch": "...", "linewidth": 0.5}
-        place = [k for k in self.kinds if k != WAIT].index(kind)
-        return {"facecolor": to_rgba(f"C{place % 5}", 0.4), "hatch": HATCHES[place % 5], "linewidth": 0.8}
+        index = [k for k in self.kinds if k != WAIT].index(kind)
+        return {"facecolor": to_rgba(f"C{index % 5}", 0.4), "hatch": HATCHES[index % 5], "linewidth": 0.8}
 
 
 def _row_height(threads):

@@ -76,15 +76,15 @@ def squares(line, start, mean, n):
     ahead = n if n * line.itemsize <= NEAR else 0
     width, result, i = lanes(line), line.dtype.type(0), 0
     if n >= 2 * width:
-        first, second = broadcast(result), broadcast(result)
+        sum0, sum1 = broadcast(result), broadcast(result)
         while i + 2 * width <= n:
             if ahead:
                 prefetch(line, start + ahead + i)
                 prefetch(line, start + ahead + i + width)
             diff0, diff1 = load(line, start + i) - mean, load(line, start + i + width) - mean
-            first, second = fma(diff0, diff0, first), fma(diff1, diff1, second)
+            sum0, sum1 = fma(diff0, diff0, sum0), fma(diff1, diff1, sum1)
             i += 2 * width
-        result = reduce_add(first + second)
+        result = reduce_add(sum0 + sum1)
     while i < n:
         result += (line[start + i] - mean) * (line[start + i] - mean)
         i += 1

@@ -35,7 +35,7 @@ def _direct(x, weight, bias, g, out):
     outs_of_group = out.shape[1] // g.groups
     for n in range(out.shape[0]):
         for o in range(out.shape[1]):
-            first = o // outs_of_group * weight.shape[1]
+            first_channel = o // outs_of_group * weight.shape[1]
             for y in range(out.shape[2]):
                 for z in range(out.shape[3]):
                     total = bias[o]
@@ -46,7 +46,7 @@ def _direct(x, weight, bias, g, out):
                                 j = z * g.stride_x + kx * g.dilation_x - g.left
                                 if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
                                     factor = weight[o, c, ky, kx]
-                                    total += factor * x[n, first + c, i, j]
+                                    total += factor * x[n, first_channel + c, i, j]
                     out[n, o, y, z] = total
 
 
@@ -76,11 +76,11 @@ def _planes(x, weight, bias, g, out):
     outs_of_group = outs // g.groups
     for plane in prange(count * outs):
         n, o = plane // outs, plane % outs
-        first = o // outs_of_group * weight.shape[1]
+        first_channel = o // outs_of_group * weight.shape[1]
         target = out[n, o]
         target[:] = bias[o]
         for c in range(weight.shape[1]):
-            picture = x[n, first + c]
+            picture = x[n, first_channel + c]
             tall, broad = picture.shape
             for ky in range(g.kernel_y):
                 top, bottom = inside(ky, tall, height, g.stride_y, g.top, g.dilation_y)

@@ -72,7 +72,7 @@ def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
     outs_of_group = outs // g.groups
     for n in range(out.shape[0]):
         for o in range(outs):
-            first = o // outs_of_group * ins
+            first_channel = o // outs_of_group * ins
             for y in range(out.shape[2]):
                 for z in range(out.shape[3]):
                     total = np.int32(0)
@@ -82,7 +82,7 @@ def convolve_differences(x, weight, zeros, start, factor, add, q, g, out):
                             for kx in range(wide):
                                 j = z * g.stride_x + kx * g.dilation_x - g.left
                                 if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
-                                    pixel = (x[n, first + c, i, j] ^ q.flip) - q.input_zero
+                                    pixel = (x[n, first_channel + c, i, j] ^ q.flip) - q.input_zero
                                     total += pixel * (weight[o, c, ky, kx] - zeros[o])
                     put_one(total, start[o], factor[o], add[o], q.low, q.high, q.output_zero, out[n, o, y], z)
 

@@ -19,7 +19,7 @@ TOGETHER = 12  # columns, or a multiple, of a task: they go by fours, or by thre
 
 
 @inner_njit()
-def _one_by_four(a, a_start, b, first, second, third, fourth, k):
+def _one_by_four(a, a_start, b, b0, b1, b2, b3, k):
     """One row times four columns, k elements each, a vector at least: a[a_start:] and those of b from the given
     elements on. Two sums for each, since an addition takes as long as four loads."""
     size, zero = lanes(a), broadcast(a.dtype.type(0))
@@ -28,22 +28,22 @@ def _one_by_four(a, a_start, b, first, second, third, fourth, k):
     for p in range(0, n_full - size, 2 * size):
         q = p + size
         x, y = load(a, a_start + p), load(a, a_start + q)
-        s, s_next = fma(x, load(b, first + p), s), fma(y, load(b, first + q), s_next)
-        t, t_next = fma(x, load(b, second + p), t), fma(y, load(b, second + q), t_next)
-        u, u_next = fma(x, load(b, third + p), u), fma(y, load(b, third + q), u_next)
-        v, v_next = fma(x, load(b, fourth + p), v), fma(y, load(b, fourth + q), v_next)
+        s, s_next = fma(x, load(b, b0 + p), s), fma(y, load(b, b0 + q), s_next)
+        t, t_next = fma(x, load(b, b1 + p), t), fma(y, load(b, b1 + q), t_next)
+        u, u_next = fma(x, load(b, b2 + p), u), fma(y, load(b, b2 + q), u_next)
+        v, v_next = fma(x, load(b, b3 + p), v), fma(y, load(b, b3 + q), v_next)
     if n_full % (2 * size):
         p = n_full - size
         x = load(a, a_start + p)
-        s, t = fma(x, load(b, first + p), s), fma(x, load(b, second + p), t)
-        u, v = fma(x, load(b, third + p), u), fma(x, load(b, fourth + p), v)
+        s, t = fma(x, load(b, b0 + p), s), fma(x, load(b, b1 + p), t)
+        u, v = fma(x, load(b, b2 + p), u), fma(x, load(b, b3 + p), v)
     if n_full < k:  # the last vector, without what was counted
         p, done = k - size, size - (k - n_full)
         x = first_lanes(done, zero, load(a, a_start + p))
-        s_next = fma(x, first_lanes(done, zero, load(b, first + p)), s_next)
-        t_next = fma(x, first_lanes(done, zero, load(b, second + p)), t_next)
-        u_next = fma(x, first_lanes(done, zero, load(b, third + p)), u_next)
-        v_next = fma(x, first_lanes(done, zero, load(b, fourth + p)), v_next)
+        s_next = fma(x, first_lanes(done, zero, load(b, b0 + p)), s_next)
+        t_next = fma(x, first_lanes(done, zero, load(b, b1 + p)), t_next)
+        u_next = fma(x, first_lanes(done, zero, load(b, b2 + p)), u_next)
+        v_next = fma(x, first_lanes(done, zero, load(b, b3 + p)), v_next)
     return reduce_add(s + s_next), reduce_add(t + t_next), reduce_add(u + u_next), reduce_add(v + v_next)
 
 

@@ -134,31 +134,31 @@ def scan_channels(a, b, h, out, reverse):
 
 
 @inner_njit()
-def walk_four(a, b, out, first, second, third, fourth, step, count, h, i, j, k):
+def walk_four(a, b, out, i0, i1, i2, i3, step, count, h, i, j, k):
     """`walk` for four rows: chains of steps that do not wait for each other."""
     for _ in range(count):
-        h = a[first] * h + b[first]
-        i = a[second] * i + b[second]
-        j = a[third] * j + b[third]
-        k = a[fourth] * k + b[fourth]
-        out[first], out[second], out[third], out[fourth] = h, i, j, k
-        first, second = first + step, second + step
-        third, fourth = third + step, fourth + step
+        h = a[i0] * h + b[i0]
+        i = a[i1] * i + b[i1]
+        j = a[i2] * j + b[i2]
+        k = a[i3] * k + b[i3]
+        out[i0], out[i1], out[i2], out[i3] = h, i, j, k
+        i0, i1 = i0 + step, i1 + step
+        i2, i3 = i2 + step, i3 + step
 
 
 @inner_njit()
-def ends_of_four(a, b, first, apart, step, count, products, ends, number):
+def ends_of_four(a, b, i0, apart, step, count, products, ends, number):
     """Of four chunks: the product of all a, in float64, where it has room, and the last state after zero."""
-    second, third, fourth = first + apart, first + 2 * apart, first + 3 * apart
+    i1, i2, i3 = i0 + apart, i0 + 2 * apart, i0 + 3 * apart
     h = i = j = k = a.dtype.type(0)
     p = q = r = s = 1.0
     for begin in range(0, count, BLOCK):
         for _ in range(min(BLOCK, count - begin)):
-            h, p = a[first] * h + b[first], p * a[first]
-            i, q = a[second] * i + b[second], q * a[second]
-            j, r = a[third] * j + b[third], r * a[third]
-            k, s = a[fourth] * k + b[fourth], s * a[fourth]
-            first, second, third, fourth = first + step, second + step, third + step, fourth + step
+            h, p = a[i0] * h + b[i0], p * a[i0]
+            i, q = a[i1] * i + b[i1], q * a[i1]
+            j, r = a[i2] * j + b[i2], r * a[i2]
+            k, s = a[i3] * k + b[i3], s * a[i3]
+            i0, i1, i2, i3 = i0 + step, i1 + step, i2 + step, i3 + step
         p, q, r, s = or_zero(p), or_zero(q), or_zero(r), or_zero(s)
     ends[number], ends[number + 1], ends[number + 2], ends[number + 3] = h, i, j, k
     products[number], products[number + 1], products[number + 2], products[number + 3] = p, q, r, s

@@ -102,9 +102,9 @@ def _one_row(col_indices, values, size, dense, width, begin, end, r, j, out, out
     height, across = size
     total = broadcast(dense.dtype.type(0))
     for k in range(begin, end):
-        index, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
+        dense_start, block = np.int64(col_indices[k]) * across * width + j, np.uint64((k * height + r) * across)
         for p in range(across):
-            total = fma(broadcast(values[block + np.uint64(p)]), load(dense, index + p * width), total)
+            total = fma(broadcast(values[block + np.uint64(p)]), load(dense, dense_start + p * width), total)
     store(out, out_start + r * width + j, total)
 
 
@@ -113,9 +113,9 @@ def _one_number(col_indices, values, size, dense, width, begin, end, r, j, out, 
     height, across = size
     total = dense.dtype.type(0)
     for k in range(begin, end):
-        index, block = np.int64(col_indices[k]) * across * width + j, (k * height + r) * across
+        dense_start, block = np.int64(col_indices[k]) * across * width + j, (k * height + r) * across
         for p in range(across):
-            total += values[block + p] * dense[index + p * width]
+            total += values[block + p] * dense[dense_start + p * width]
     out[out_start + r * width + j] = total
 
 

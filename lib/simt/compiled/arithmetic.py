@@ -123,9 +123,9 @@ def _clz(context, builder, x, source):
 
 
 def _ffs(context, builder, x, source):
-    place = builder.add(builder.cttz(x, ir.IntType(1)(0)), x.type(1))
-    place = builder.select(builder.icmp_unsigned("==", x, x.type(0)), x.type(0), place)
-    return context.cast(builder, place, source, types.uint32)
+    position = builder.add(builder.cttz(x, ir.IntType(1)(0)), x.type(1))
+    position = builder.select(builder.icmp_unsigned("==", x, x.type(0)), x.type(0), position)
+    return context.cast(builder, position, source, types.uint32)
 
 
 def _brev(context, builder, x, source):

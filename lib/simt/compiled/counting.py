@@ -161,8 +161,8 @@ def count(watch, array, pointer, kind, size):
     offset = b.sub(b.ptrtoint(pointer, INDEX), base)
     known = watch.site | kind << SITE_BITS | size << SITE_BITS + KIND_BITS
     meta = b.or_(INDEX(known), b.shl(number, INDEX(ARRAY_SHIFT)))
-    place = b.mul(b.or_(b.shl(number, INDEX(32)), INDEX(2 * watch.site + 1)), INDEX(0x9E3779B97F4A7C15))
-    given = [watch.counter, b.add(watch.visit, place), meta, watch.thread, offset]
+    slot = b.mul(b.or_(b.shl(number, INDEX(32)), INDEX(2 * watch.site + 1)), INDEX(0x9E3779B97F4A7C15))
+    given = [watch.counter, b.add(watch.visit, slot), meta, watch.thread, offset]
     watch.context.compile_internal(b, record, _RECORD, given)
     return number, offset
 
@@ -210,8 +210,8 @@ def settle(typing, counter, number, memory):
         data = args[2]
         if isinstance(memory, types.Array):
             data = context.make_array(memory)(context, builder, data).data
-        place = builder.gep(args[0], [INDEX(BASES + number.literal_value)])
-        builder.store(builder.ptrtoint(data, INDEX), place)
+        pointer = builder.gep(args[0], [INDEX(BASES + number.literal_value)])
+        builder.store(builder.ptrtoint(data, INDEX), pointer)
         return context.get_dummy_value()
 
     return types.void(counter, number, memory), generate

@@ -73,8 +73,8 @@ def swap(typing, pointer, index, old, new):
     """Put ``new`` where ``old`` is; False where it is there no more."""
 
     def generate(context, builder, signature, args):
-        place = builder.gep(args[0], [args[1]])
-        return builder.extract_value(builder.cmpxchg(place, args[2], args[3], "monotonic", "monotonic"), 1)
+        pointer = builder.gep(args[0], [args[1]])
+        return builder.extract_value(builder.cmpxchg(pointer, args[2], args[3], "monotonic", "monotonic"), 1)
 
     return types.boolean(FLAG, types.int64, types.int64, types.int64), generate
 

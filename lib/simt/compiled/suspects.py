@@ -69,12 +69,12 @@ class Shadows:
         own = [(number, o) for number, o in unit.counted.own.values() if o.space == "shared"]
         if not own:
             return 0
-        bits, place = min(o.dtype.itemsize for _, o in own).bit_length() - 1, -(-shared_bytes // ALIGNED) * ALIGNED
+        bits, offset = min(o.dtype.itemsize for _, o in own).bit_length() - 1, -(-shared_bytes // ALIGNED) * ALIGNED
         for number, o in own:
             size = prod(o.shape) * o.dtype.itemsize
-            self.rows[number, :3] = shadow.IN_BLOCK, place if size else 0, bits
-            place += -(-size // ALIGNED) * ALIGNED
-        return place >> bits
+            self.rows[number, :3] = shadow.IN_BLOCK, offset if size else 0, bits
+            offset += -(-size // ALIGNED) * ALIGNED
+        return offset >> bits
 
     def attach(self, words):
         """Give a counter its words."""

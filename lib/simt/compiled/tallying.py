@@ -107,9 +107,9 @@ def shape_of(words, n):
 
 
 @compiled
-def find(words, count, place, value):
-    """(where a value stands among the ``count`` known, whether it is new). place: where the last one stood."""
-    for guess in (place, place + 1):
+def find(words, count, start, value):
+    """(where a value stands among the ``count`` known, whether it is new). start: where the last one stood."""
+    for guess in (start, start + 1):
         if guess < count and words[KNOWN + guess] == value:
             return guess, False
     for k in range(count):
@@ -122,14 +122,14 @@ def find(words, count, place, value):
 @compiled
 def different(words, n):
     """(different addresses, most lanes at one of them)"""
-    count, place, most = 0, 0, 0
+    count, slot, most = 0, 0, 0
     for k in range(n):
-        place, new = find(words, count, place, words[ADDRESSES + k])
+        slot, new = find(words, count, slot, words[ADDRESSES + k])
         if new:
             count += 1
-            words[COUNTS + place] = 0
-        words[COUNTS + place] += 1
-        most = max(most, words[COUNTS + place])
+            words[COUNTS + slot] = 0
+        words[COUNTS + slot] += 1
+        most = max(most, words[COUNTS + slot])
     return count, most
 
 
@@ -146,10 +146,10 @@ def sectors(words, n, size, step, rising):
             count += words[k] >> 5 != words[k - 1] >> 5
         if not across:
             return count
-    count, place = 0, 0
+    count, slot = 0, 0
     for k in range(ADDRESSES, ADDRESSES + n):
         for sector in range(words[k] >> 5, (words[k] + size - 1 >> 5) + 1):
-            place, new = find(words, count, place, sector)
+            slot, new = find(words, count, slot, sector)
             count += new
     return count
 

@@ -34,12 +34,12 @@ class Sleepers:
         read, wrote = set(), False
         for k in range(0, len(rows), 4):
             info = arrays[rows[k + 2]]
-            place = info.space, info.base + rows[k + 3] >> GRAIN
+            word = info.space, info.base + rows[k + 3] >> GRAIN
             if sites[rows[k]].kind == KINDS[LOAD] or first + k // 4 in self.unchanged:
-                read.add(place)
+                read.add(word)
             else:
                 wrote = True
-                for sleeper in self.by_place.pop(place, ()):
+                for sleeper in self.by_place.pop(word, ()):
                     sleeper.asleep = False
         self.unchanged.clear()
         self._settle(thread, read, wrote)

@@ -228,9 +228,9 @@ def _array(array, shape, model, contents):
         return np.zeros(MOST_ELEMENTS + 1, array.dtype)
     if contents == "model" and array.contents is not None:
         made = np.zeros(shape, array.dtype)
-        for place in np.ndindex(*shape):
-            value = model.eval(array.contents(*map(int, place)), True).as_long()
-            made[place] = np.clip(value, -(2**31), 2**31 - 1) if abs(value) >= 2**31 else value
+        for index in np.ndindex(*shape):
+            value = model.eval(array.contents(*map(int, index)), True).as_long()
+            made[index] = np.clip(value, -(2**31), 2**31 - 1) if abs(value) >= 2**31 else value
         return made
     if array.written and array.integer:
         return np.zeros(shape, array.dtype)  # counters and flags: they begin at zero

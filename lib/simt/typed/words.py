@@ -118,11 +118,11 @@ def _of_item(name, given):
 def _parts(text):
     """The types of a signature as numba writes it."""
     parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += (letter in "([<{") - (letter in ")]>}")
         if letter == "," and not depth:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:index])
+            start = index + 1
     return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 

@@ -80,12 +80,12 @@ def known_of(who):
 def columns(header):
     """kind -> the places of the columns of that kind in a header."""
     found, keys = defaultdict(list), [key(cell) for cell in header]
-    for place, title in enumerate(keys):
+    for column, title in enumerate(keys):
         for kind, titles in HEADERS.items():
             if title in titles or (kind == "email" and title.endswith("mail")):
-                found[kind].append(place)
+                found[kind].append(column)
         if title == "id" and set(_SIS) & set(keys):
-            found["canvas"].append(place)
+            found["canvas"].append(column)
     return found
 
 
@@ -94,7 +94,7 @@ def described(student, roster_row=None, path=None):
     row, who = roster_row or {}, defaultdict(list)
     titles = list(row)
     for kind, places in columns(titles).items():
-        who[kind] += [row[titles[place]] for place in places if row[titles[place]]]
+        who[kind] += [row[titles[column]] for column in places if row[titles[column]]]
     first = next((v for k, v in row.items() if key(k) in ("firstname", "givenname")), "")
     last = next((v for k, v in row.items() if key(k) in ("lastname", "surname", "familyname")), "")
     who["name"] += [f"{first} {last}"] if first and last else []
@@ -118,7 +118,7 @@ def line_of(cells):
     """The Person whom a line of a table is about: {header: cell}."""
     titles, pairs, called = list(cells), set(), set()
     for kind, places in columns(titles).items():
-        for text in (cells[titles[place]] or "" for place in places):
+        for text in (cells[titles[column]] or "" for column in places):
             if kind == "name":
                 called |= names(text)
             elif kind in IDENTIFYING:
@@ -147,23 +147,23 @@ def match(ours, theirs):
         for name in one.names:
             by_name[name].add(one.label)
     found, doubts = {}, []
-    for place, line in enumerate(theirs):
+    for column, line in enumerate(theirs):
         fits = set().union(*(by_pair.get(pair, ()) for pair in line.known)) or set().union(
             *(by_name.get(name, ()) for name in line.names)
         )
         if len(fits) == 1:
-            found[place] = fits.pop()
+            found[column] = fits.pop()
         elif fits:
             doubts.append(f"{line.label} could be {' or '.join(sorted(fits))}: left alone")
     lines = defaultdict(list)
-    for place, label in found.items():
-        lines[label].append(place)
+    for column, label in found.items():
+        lines[label].append(column)
     for label, places in lines.items():
         # Whoever is identified takes the line from whoever only has the same name.
         sure = [p for p in places if theirs[p].known & next(o.known for o in ours if o.label == label)]
         keep = sure if len(sure) == 1 else places if len(places) == 1 else []
-        for place in set(places) - set(keep):
-            del found[place]
+        for column in set(places) - set(keep):
+            del found[column]
         if not keep:
             doubts.append(f"{label} fits {len(places)} lines: left alone")
     return found, doubts

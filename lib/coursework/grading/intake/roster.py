@@ -60,7 +60,7 @@ def _told_apart(rows):
 def _identifying(row):
     """The columns of a row that tell who somebody is, in its order."""
     titles, found = list(row), people.columns(row)
-    return [titles[place] for place in sorted({place for kind in people.IDENTIFYING for place in found[kind]})]
+    return [titles[column] for column in sorted({column for kind in people.IDENTIFYING for column in found[kind]})]
 
 
 class Class:

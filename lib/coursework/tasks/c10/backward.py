@@ -110,12 +110,12 @@ BACKWARDS = (
 )  # fmt: skip
 
 
-def slope_by_trying(arguments, number, place, little=1e-5):
+def slope_by_trying(arguments, number, index, little=1e-5):
     """How much the loss grows for each unit by which one number of argument `number` grows: two steps forward, no rule."""
     ends = []
     for change in (little, -little):
         tried = [x.copy() for x in arguments]
-        tried[number][place] += change
+        tried[number][index] += change
         ends.append(_loss(*tried))
     return (ends[0] - ends[1]) / (2 * little)
 

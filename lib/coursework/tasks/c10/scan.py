@@ -43,8 +43,8 @@ def gradients(a, grad, shift=1, forward=False, lead=0, times=True, reach=None):
             ends = range(t, -1, -1) if forward else range(t, steps)
             for k in itertools.islice(ends, reach):
                 total += factor * grad[r, k]
-                place = k + (lead if forward else shift)
-                factor *= (a[r, place] if 0 <= place < steps else 0.0) if times else 1.0
+                index = k + (lead if forward else shift)
+                factor *= (a[r, index] if 0 <= index < steps else 0.0) if times else 1.0
             found[r, t] = total
     return found
 

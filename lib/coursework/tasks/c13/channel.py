@@ -74,16 +74,16 @@ def judge_channel(arguments, result):
     tie = np.abs(exact - np.floor(exact) - 0.5) < 1e-4
     bad = np.argwhere(~((q == codes) | (tie & (np.abs(q - codes) == 1))))
     if bad.size:
-        place = tuple(int(i) for i in bad[0])
-        got = f"code {q[place]:.6g} at {list(place)}"
-        if q[place] == np.trunc(exact[place]) or q[place] == np.floor(exact[place]):
+        index = tuple(int(i) for i in bad[0])
+        got = f"code {q[index]:.6g} at {list(index)}"
+        if q[index] == np.trunc(exact[index]) or q[index] == np.floor(exact[index]):
             return Slip(
                 "cut-off",
-                f"{codes[place]:.0f}",
+                f"{codes[index]:.0f}",
                 "This was cut off: a cast to int does that. Round to the nearest first.",
                 got,
             )
-        return Slip("codes", f"{codes[place]:.0f}", "A code is round(weight / scale of its filter).", got)
+        return Slip("codes", f"{codes[index]:.0f}", "A code is round(weight / scale of its filter).", got)
     if b.shape != sums.shape:
         cause = "There is a bias for each filter, one row of them."
         return Slip("shape", f"{sums.size} numbers", cause, f"shape {b.shape}")

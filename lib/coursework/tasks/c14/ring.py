@@ -61,15 +61,15 @@ def _wrong_sum(rank, n, got, right, parts, expected):
         return Slip("mean", expected, "This is the mean. All-reduce adds; who wants a mean divides afterwards.", said)
     if np.allclose(got, right, rtol=1e-5):
         return Slip("rounded", expected, ROUNDED, said)
-    place = int(bad[0])
-    counts = addends(got[place], [part[place] for part in parts])
+    index = int(bad[0])
+    counts = addends(got[index], [part[index] for part in parts])
     if counts is None:
         cause = (
-            f"No sum of what the workers brought to place {place} is this number. Was a chunk put, or added, at the "
+            f"No sum of what the workers brought to place {index} is this number. Was a chunk put, or added, at the "
             "place of another one? Which chunk arrives is known: the one that the left neighbour sends in this step."
         )
         return Slip("place", expected, cause, said)
-    words = f"In place {place} is {whose(counts)}. "
+    words = f"In place {index} is {whose(counts)}. "
     if max(counts) > 1:
         cause = (
             words
@@ -77,7 +77,7 @@ def _wrong_sum(rank, n, got, right, parts, expected):
             "numbers, not to a sum that holds them already."
         )
         return Slip("twice", expected, cause, said)
-    if got.size % n and place >= n * (got.size // n):
+    if got.size % n and index >= n * (got.size // n):
         cause = (
             words
             + "The last numbers belong to no chunk if all chunks are equal: chunk k ends at len(x) * (k + 1) // n."
