@@ -18,12 +18,13 @@ from .. import team
 from ..implementations import implementation
 from ..simd import lanes, load, reduce_add, store
 from ..simd.cache import cached_njit
+from ..simd.dot import dot
 from ..simd.exponential import exp
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..simd.vector import broadcast
 from ..team import share
-from .rows import largest, on_rows, part_of, product, shared, total
+from .rows import largest, on_rows, part_of, shared, total
 
 compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error
 
@@ -102,14 +103,14 @@ def exponentials(x, x_start, top, n, out, out_start):
     """out = e^(x - top) for n numbers, and their sum."""
     width, result, i = lanes(out), out.dtype.type(0), 0
     if n >= 2 * width:
-        first, second = broadcast(result), broadcast(result)
+        sum0, sum1 = broadcast(result), broadcast(result)
         while i + 2 * width <= n:
             exp0, exp1 = exp(load(x, x_start + i) - top), exp(load(x, x_start + i + width) - top)
             store(out, out_start + i, exp0)
             store(out, out_start + i + width, exp1)
-            first, second = first + exp0, second + exp1
+            sum0, sum1 = sum0 + exp0, sum1 + exp1
             i += 2 * width
-        result = reduce_add(first + second)
+        result = reduce_add(sum0 + sum1)
     while i < n:
         e = exp(x[x_start + i] - top)
         out[out_start + i] = e
@@ -226,7 +227,7 @@ def _gradient_part(arguments, task, who):
                 result[row_start + i] = grad[row_start + i] - factor * result[row_start + i]
                 i += 1
         else:
-            inner = factor * product(grad, row_start, result, row_start, n)
+            inner = factor * dot(grad, row_start, result, row_start, n)
             while i + width <= n:
                 store(result, row_start + i, factor * load(result, row_start + i) * (load(grad, row_start + i) - inner))
                 i += width

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import team
 from ..host import new, plain
-from ..simd import fma, lanes, larger, load, reduce_add, reduce_max
+from ..simd import lanes, larger, load, reduce_add, reduce_max
 from ..simd.inner import inner_njit
 
 ALONE = 1 << 14  # numbers below which waking another thread costs more than it gains
@@ -54,12 +54,12 @@ def largest(line, start, n):
     """The largest of n numbers from `start` on. A NaN is larger than none: what is computed from it will be NaN."""
     width, top, i = lanes(line), line.dtype.type(-np.inf), 0
     if n >= 2 * width:
-        first, second = load(line, start), load(line, start + width)
+        top0, top1 = load(line, start), load(line, start + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first, second = larger(load(line, start + i), first), larger(load(line, start + i + width), second)
+            top0, top1 = larger(load(line, start + i), top0), larger(load(line, start + i + width), top1)
             i += 2 * width
-        top = reduce_max(larger(second, first))
+        top = reduce_max(larger(top1, top0))
     while i < n:
         x = line[start + i]
         top = x if x > top else top
@@ -72,32 +72,13 @@ def total(line, start, n):
     """The sum of n numbers."""
     width, result, i = lanes(line), line.dtype.type(0), 0
     if n >= 2 * width:
-        first, second = load(line, start), load(line, start + width)
+        sum0, sum1 = load(line, start), load(line, start + width)
         i = 2 * width
         while i + 2 * width <= n:
-            first, second = first + load(line, start + i), second + load(line, start + i + width)
+            sum0, sum1 = sum0 + load(line, start + i), sum1 + load(line, start + i + width)
             i += 2 * width
-        result = reduce_add(first + second)
+        result = reduce_add(sum0 + sum1)
     while i < n:
         result += line[start + i]
-        i += 1
-    return result
-
-
-@inner_njit()
-def product(a, a_start, b, b_start, n):
-    """The sum of n products."""
-    width, result, i = lanes(a), a.dtype.type(0), 0
-    if n >= 2 * width:
-        first = load(a, a_start) * load(b, b_start)
-        second = load(a, a_start + width) * load(b, b_start + width)
-        i = 2 * width
-        while i + 2 * width <= n:
-            first = fma(load(a, a_start + i), load(b, b_start + i), first)
-            second = fma(load(a, a_start + i + width), load(b, b_start + i + width), second)
-            i += 2 * width
-        result = reduce_add(first + second)
-    while i < n:
-        result += a[a_start + i] * b[b_start + i]
         i += 1
     return result

@@ -44,8 +44,41 @@ def fake_quantize_numpy(runs, least, most, scales, zeros, x, out):
     np.multiply(codes, scale, out=out)
 
 
+def _in_runs(name, line_of):
+    """A function of rungs' arguments, which takes all cores: `line_of(x, grad, scale, low, high, out)` for each run of
+    numbers with one scale. low, high: limits of x / scale."""
+
+    @inner_njit()
+    def task(arguments, task, who):
+        runs, least, most, scales, zeros, x, grad, out, pieces, task_pieces = arguments
+        real, length = x.dtype.type, x.shape[1]
+        numbers, grads, results = memory(x), memory(grad), memory(out)
+        for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
+            row, begin = piece // pieces, piece % pieces * PIECE
+            last = min(begin + PIECE, length)
+            while begin < last:
+                group = begin // runs.run
+                of = (row // runs.repeat * runs.groups + group) % scales.size
+                end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
+                low, high = real(least - zero), real(most - zero)
+                span = slice(row * length + begin, row * length + end)
+                line_of(numbers[span], grads[span], scales[of], low, high, results[span])
+                begin = end
+
+    @cached_njit(holds=name)
+    def by_team(arguments, tasks, threads, least, team):
+        share(task, arguments, tasks, threads, least, team)
+
+    def run(runs, least, most, scales, zeros, x, grad, out):
+        pieces, task_pieces, tasks, threads = cut(*x.shape)
+        arguments = runs, least, most, scales, zeros, x, grad, out, pieces, task_pieces
+        by_team(arguments, tasks, threads, x.size // 2, team.members())
+
+    return run
+
+
 @inner_njit()
-def round_line(x, scale, low, high, out):
+def round_line(x, _grad, scale, low, high, out):
     for j in range(x.size):
         q = x[j] / scale
         q = q if q > low else low
@@ -53,35 +86,13 @@ def round_line(x, scale, low, high, out):
         out[j] = np.rint(q) * scale
 
 
-@inner_njit()
-def _round_task(arguments, task, who):
-    runs, least, most, scales, zeros, x, out, pieces, task_pieces = arguments
-    real, length = x.dtype.type, x.shape[1]
-    numbers, results = memory(x), memory(out)
-    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
-        row, begin = piece // pieces, piece % pieces * PIECE
-        last = min(begin + PIECE, length)
-        while begin < last:
-            group = begin // runs.run
-            of = (row // runs.repeat * runs.groups + group) % scales.size
-            end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
-            low, high = real(least - zero), real(most - zero)
-            span = slice(row * length + begin, row * length + end)
-            round_line(numbers[span], scales[of], low, high, results[span])
-            begin = end
-
-
-@cached_njit()
-def _round_by_team(arguments, tasks, threads, least, team):
-    share(_round_task, arguments, tasks, threads, least, team)
+_round = _in_runs("round_line", round_line)
 
 
 @implementation("fake_quantize", device="cpu", adds="numba: one pass, no code is stored; all cores", public=True)
 @on_rows
-def fake_quantize_vectors(*arguments):
-    x = arguments[-2]
-    pieces, task_pieces, tasks, threads = cut(*x.shape)
-    _round_by_team((*arguments, pieces, task_pieces), tasks, threads, x.size // 2, team.members())
+def fake_quantize_vectors(runs, least, most, scales, zeros, x, out):
+    _round(runs, least, most, scales, zeros, x, x, out)
 
 
 @implementation("fake_quantize_backward", device="cpu", adds="NumPy: codes again, then a choice")
@@ -101,34 +112,12 @@ def pass_line(x, grad, scale, low, high, out):
         out[j] = grad[j] if q >= low and q <= high else none
 
 
-@inner_njit()
-def _pass_task(arguments, task, who):
-    runs, least, most, scales, zeros, x, grad, out, pieces, task_pieces = arguments
-    real, length = x.dtype.type, x.shape[1]
-    numbers, results = memory(x), memory(out)
-    for piece in range(task * task_pieces, min((task + 1) * task_pieces, pieces * x.shape[0])):
-        row, begin = piece // pieces, piece % pieces * PIECE
-        last = min(begin + PIECE, length)
-        while begin < last:
-            group = begin // runs.run
-            of = (row // runs.repeat * runs.groups + group) % scales.size
-            end, zero = min(last, (group + 1) * runs.run), zeros[of % zeros.size]
-            low, high = real(least - zero), real(most - zero)
-            span = slice(row * length + begin, row * length + end)
-            pass_line(numbers[span], memory(grad)[span], scales[of], low, high, results[span])
-            begin = end
-
-
-@cached_njit()
-def _pass_by_team(arguments, tasks, threads, least, team):
-    share(_pass_task, arguments, tasks, threads, least, team)
+_pass = _in_runs("pass_line", pass_line)
 
 
 @implementation(
     "fake_quantize_backward", device="cpu", adds="numba: codes are made again in the same pass; all cores", public=True
 )
 @on_rows
-def fake_quantize_backward_vectors(*arguments):
-    x = arguments[-3]
-    pieces, task_pieces, tasks, threads = cut(*x.shape)
-    _pass_by_team((*arguments, pieces, task_pieces), tasks, threads, x.size // 2, team.members())
+def fake_quantize_backward_vectors(runs, least, most, scales, zeros, x, grad, out):
+    _pass(runs, least, most, scales, zeros, x, grad, out)

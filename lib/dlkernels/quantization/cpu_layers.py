@@ -24,8 +24,8 @@ from .. import team
 from ..host import new, plain
 from ..implementations import implementation
 from ..matrix import linear
-from ..simd import broadcast, fma, lanes, load, reduce_add
 from ..simd.cache import cached_njit
+from ..simd.dot import dot
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
@@ -38,22 +38,6 @@ FEW = 8  # rows up to which two thin products run as one
 
 f32, u8, u32, u64 = np.float32, np.uint8, np.uint32, np.uint64
 mix = inner_njit(forceinline=True)(mixed)
-
-
-@inner_njit()
-def dot(x, start, weight, size):
-    """The product of two lines, of x from `start` on."""
-    i, width = 0, lanes(x)
-    first = second = broadcast(x.dtype.type(0))
-    while i + 2 * width <= size:
-        first = fma(load(x, start + i), load(weight, i), first)
-        second = fma(load(x, start + i + width), load(weight, i + width), second)
-        i += 2 * width
-    total = reduce_add(first + second)
-    while i < size:
-        total += x[start + i] * weight[i]
-        i += 1
-    return total
 
 
 def on_rows(rung):
@@ -159,7 +143,7 @@ def _codebook_task(arguments, task, who):
                 g = begin // group
                 end, factor = min(stop, (g + 1) * group), scale[o, g]
                 for row in range(rows):
-                    part = dot(inputs, row * length + begin, numbers[begin - start : end - start], end - begin)
+                    part = dot(inputs, row * length + begin, numbers, begin - start, end - begin)
                     out[row, o] += part * factor
                 begin = end
 
@@ -233,7 +217,7 @@ def _hashed_task(arguments, task, who):
             numbers = memory(room)[:size]
             pick(weight, of_row, start, memory(places), numbers)
             for row in range(rows):
-                out[row, o] += dot(inputs, row * length + start, numbers, size)
+                out[row, o] += dot(inputs, row * length + start, numbers, 0, size)
 
 
 @cached_njit()
@@ -321,7 +305,7 @@ def _lines_task(arguments, task, who):
     for o in range(task * EACH, min((task + 1) * EACH, weight.shape[0])):
         line = lines[o * length : (o + 1) * length]
         for row in range(rows):
-            out[row, o] = dot(inputs, row * length, line, length)
+            out[row, o] = dot(inputs, row * length, line, 0, length)
 
 
 @cached_njit()

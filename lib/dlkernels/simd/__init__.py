@@ -29,9 +29,10 @@ Its files, in reading order:
 target.py       which vectors the machine has          vector.py  the vector type, arithmetic lane by lane
 memory.py       loads and stores                       line.py    memory without an end
 exponential.py  our own exp, for a vector              pack.py    blocks copied to where kernels read them best
-tile.py         the register tile                      atomic.py  read, change, write back in one step
-inner.py        functions compiled in their callers    cache.py   compiled code on disk
-emitted.py      instructions in the place of a call    kept.py    answers kept on disk for this machine
+tile.py         the register tile                      dot.py     the product of two lines of memory
+atomic.py       read, change, write back in one step   inner.py   functions compiled in their callers
+cache.py        compiled code on disk                  emitted.py instructions in the place of a call
+kept.py         answers kept on disk for this machine
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add

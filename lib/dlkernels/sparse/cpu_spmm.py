@@ -26,8 +26,9 @@ from numba import get_num_threads, prange
 from .. import team
 from ..host import aligned_zeros, new, plain
 from ..implementations import implementation
-from ..simd import broadcast, fma, lanes, load, reduce_add, store, vector_width
+from ..simd import broadcast, fma, lanes, load, store, vector_width
 from ..simd.cache import cached_njit
+from ..simd.dot import dot
 from ..simd.inner import inner_njit
 from ..simd.line import memory
 from ..team import share
@@ -372,22 +373,6 @@ def spmm_backward_loop(crow_indices, col_indices, grad, values, dense):
 
 
 @inner_njit()
-def _dot(x, y, x_start, y_start, width):
-    """The sum of products of two rows of `width`."""
-    lane, j = lanes(x), 0
-    a = b = broadcast(x.dtype.type(0))
-    while j + 2 * lane <= width:
-        a = fma(load(x, x_start + j), load(y, y_start + j), a)
-        b = fma(load(x, x_start + j + lane), load(y, y_start + j + lane), b)
-        j += 2 * lane
-    total = reduce_add(a + b)
-    while j < width:
-        total += x[x_start + j] * y[y_start + j]
-        j += 1
-    return total
-
-
-@inner_njit()
 def _values_part(arguments, task, who):
     crow_indices, col_indices, grad, dense, of_values, tasks = arguments
     width, entries = dense.shape[1], col_indices.size
@@ -397,7 +382,7 @@ def _values_part(arguments, task, who):
     for k in range(begin, end):
         while crow_indices[row + 1] <= k:
             row += 1
-        of_values[k] = _dot(grad_line, dense_line, row * width, np.int64(col_indices[k]) * width, width)
+        of_values[k] = dot(grad_line, row * width, dense_line, np.int64(col_indices[k]) * width, width)
 
 
 @cached_njit()
