@@ -96,19 +96,6 @@ def participants(part, mask, active, alive, threads, flag, bit):
                     raise_flag(flag, bit)
 
 
-@compiled
-def ballot_sync(result, values, part, active, threads):
-    for base in range(0, threads, WARP):
-        lanes = min(WARP, threads - base)
-        votes = 0
-        for lane in range(lanes):
-            if peek(active, base + lane) and peek(values, base + lane):
-                votes |= 1 << lane
-        for lane in range(lanes):
-            if peek(active, base + lane):
-                poke(result, base + lane, votes & peek(part, base + lane))
-
-
 def _vote(decide):
     @compiled
     def vote(result, values, part, active, threads):
@@ -126,6 +113,7 @@ def _vote(decide):
     return vote
 
 
+ballot_sync = _vote(inline(lambda votes, here: votes))
 any_sync = _vote(inline(lambda votes, here: votes != 0))
 all_sync = _vote(inline(lambda votes, here: votes == here))
 eq_sync = _vote(inline(lambda votes, here: votes == here or votes == 0))
