@@ -31,15 +31,12 @@ def gradients(parameters, x, y):
     return loss.cross_entropy(seen[-1], y), found
 
 
-@pytest.mark.parametrize("sizes", [(5, 3), (64, 17, 10), (7, 33, 20, 4)])
-def test_steps_are_those_of_the_references(sizes):
-    """Losses, gradients and parameters of five steps with momentum."""
-    random, there = np.random.default_rng(1), launches.device().array
-    x, y = random.standard_normal((19, sizes[0])).astype(np.float32), random.integers(0, sizes[-1], 19).astype(np.int32)
-    network = Network(sizes, seed=2)
-    parameters, buffers = tuple(one.get().astype(np.float64) for one in network.parameters), None
-    for _ in range(5):
-        expected, wanted = gradients(parameters, x, y)
+def train_alike(network, gradients_of, x, y, steps):
+    """Losses, gradients and parameters of some steps with momentum, compared with those of gradients_of(parameters)."""
+    there, buffers = launches.device().array, None
+    parameters = tuple(one.get().astype(np.float64) for one in network.parameters)
+    for _ in range(steps):
+        expected, wanted = gradients_of(parameters)
         losses, found = network.gradients(there(x), there(y))
         np.testing.assert_allclose(losses.get().mean(), expected, rtol=1e-5)
         for one, other in zip(found, wanted, strict=True):
@@ -48,6 +45,13 @@ def test_steps_are_those_of_the_references(sizes):
         parameters, buffers = optim.sgd(parameters, tuple(wanted), buffers, lr=0.1, momentum=0.9)
     for one, other in zip(network.parameters, parameters, strict=True):
         np.testing.assert_allclose(one.get(), other, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(5, 3), (64, 17, 10), (7, 33, 20, 4)])
+def test_steps_are_those_of_the_references(sizes):
+    random = np.random.default_rng(1)
+    x, y = random.standard_normal((19, sizes[0])).astype(np.float32), random.integers(0, sizes[-1], 19).astype(np.int32)
+    train_alike(Network(sizes, seed=2), lambda parameters: gradients(parameters, x, y), x, y, steps=5)
 
 
 def convolved(parameters, x, y):
@@ -64,18 +68,11 @@ def convolved(parameters, x, y):
 
 
 def test_steps_of_a_convolution_are_those_of_the_references():
-    random, there = np.random.default_rng(1), launches.device().array
+    random = np.random.default_rng(1)
     x, y = random.standard_normal((19, 1, 8, 8)).astype(np.float32), random.integers(0, 10, 19).astype(np.int32)
-    network = Convolutional(5, seed=2)
-    parameters, buffers = tuple(one.get().astype(np.float64) for one in network.parameters), None
-    for _ in range(3):
-        expected, wanted = convolved(parameters, x.astype(np.float64), y)
-        losses, found = network.gradients(there(x), there(y))
-        np.testing.assert_allclose(losses.get().mean(), expected, rtol=1e-5)
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_allclose(one.get().reshape(other.shape), other, rtol=1e-3, atol=1e-5)
-        network.step(there(x), there(y), lr=0.1, momentum=0.9)
-        parameters, buffers = optim.sgd(parameters, tuple(wanted), buffers, lr=0.1, momentum=0.9)
+    train_alike(
+        Convolutional(5, seed=2), lambda parameters: convolved(parameters, x.astype(np.float64), y), x, y, steps=3
+    )
 
 
 @pytest.mark.parametrize("window", [(1, 0, 1, 1), (2, 1, 1, 2), (1, (2, 1), 2, 1), ((3, 2), 2, (1, 2), 4)])
