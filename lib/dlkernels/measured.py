@@ -4,41 +4,52 @@
 
 Two ways that do the same work change places from one processor to the next: a network's first layer goes up to 1.7
 times as fast by tiles of pixels as by implicit GEMM on a Xeon, and half as fast on a Zen 4 (benchmarks/choice.py). A
-rule fitted on one of them is wrong on the other. So a small case is timed, some milliseconds, when the question comes
-up for the first time. The answer stands in a file of the user's cache, for this processor, number of threads and
-version of the library; without one, in memory. With DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken:
-results are then the same, bit for bit, on machines alike.
+rule fitted on one of them is wrong on the other. So a small case is timed, some milliseconds, when the question has come
+up OFTEN times. Until then the usual way is taken: to time another one it must be compiled, which takes longer than a
+few calls can win. The answer stands in a file of the user's cache, for this processor, number of threads and version of
+the library; without one, in memory. With DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken: results
+are then the same, bit for bit, on machines alike. With DLKERNELS_MEASURED=first the first question is timed.
 """
 
 import os
 import threading
 import time
+from collections import Counter
 
 from . import team
 from .simd.kept import Kept
 
+OFTEN = 32  # questions
 ROUNDS = 12  # calls of each way; the fastest counts
 MARGIN = 0.95  # another way is taken where it needs no more than this part of the usual one's time
-_kept, _one_at_a_time = {}, threading.RLock()
+_kept, _asked, _one_at_a_time = {}, Counter(), threading.RLock()
 _on_disk = Kept("dlkernels", "ways")
 
 
 def fastest(question, names, ways):
-    """Which of the names is that of the fastest way: the first, the usual one, unless another is clearly faster.
+    """Which of the names is that of the fastest way: the first, the usual one, unless another is clearly faster. It may
+    be another one the next time: callers do not keep it.
 
     question: its name, the same for all calls that have the same answer. ways: a function that returns {name: function
     without arguments}, each of which does the same; it is called only if nobody knows.
     """
-    if os.environ.get("DLKERNELS_MEASURED") == "no":
+    wish = os.environ.get("DLKERNELS_MEASURED")
+    if wish == "no":
         return names[0]
     question = f"{question}, {team.size()} threads"
-    if question not in _kept:
-        with _one_at_a_time:  # two that measure at once would disturb each other, and might disagree
-            if question not in _kept:
-                answer = _on_disk.read().get(question)
-                _kept[question] = answer if answer in names else _measure(names[0], ways())
-                _on_disk.update(_kept)
-    return _kept[question]
+    if question in _kept:
+        return _kept[question]
+    with _one_at_a_time:  # two that measure at once would disturb each other, and might disagree
+        if question not in _kept:
+            _asked[question] += 1
+            answer = _on_disk.read().get(question) if _asked[question] == 1 else None
+            if answer not in names:
+                if _asked[question] < OFTEN and wish != "first":
+                    return names[0]
+                answer = _measure(names[0], ways())
+            _kept[question] = answer
+            _on_disk.update(_kept)
+        return _kept[question]
 
 
 def _measure(usual, ways):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -22,8 +23,9 @@ PATIENCE = 60  # seconds, for a process that would wait for ever
 def machine(monkeypatch, tmp_path):
     """A machine on which nothing was measured yet; its clock goes on only when a way runs. {way: its seconds}"""
     now, seconds = [0.0], {"usual": 1.0, "other": 0.5}
-    monkeypatch.delenv("DLKERNELS_MEASURED", raising=False)
+    monkeypatch.setenv("DLKERNELS_MEASURED", "first")
     monkeypatch.setattr(measured, "_kept", {})
+    monkeypatch.setattr(measured, "_asked", Counter())
     monkeypatch.setattr(kept, "user_cache_dir", lambda _: str(tmp_path / "cache"))
     monkeypatch.setattr(measured.time, "perf_counter", lambda: now[0])
 
@@ -44,10 +46,26 @@ def test_another_way_must_be_clearly_faster(machine, other, answer):
     assert measured.fastest("q", NAMES, machine["ways"]) == answer
 
 
+def test_a_few_calls_take_the_usual_way_and_nothing_is_compiled_for_them(machine, monkeypatch):
+    monkeypatch.delenv("DLKERNELS_MEASURED")
+    for question in ("q", "another"):
+        for _ in range(measured.OFTEN - 1):
+            assert measured.fastest(question, NAMES, refuse) == "usual"
+    assert not measured._on_disk.file.exists()
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
+    another_process(monkeypatch)
+    assert measured.fastest("q", NAMES, refuse) == "other"
+
+
+def another_process(monkeypatch):
+    monkeypatch.setattr(measured, "_kept", {})
+    monkeypatch.setattr(measured, "_asked", Counter())
+
+
 def test_it_is_measured_once_and_kept_for_the_next_process(machine, monkeypatch):
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
     assert measured.fastest("q", NAMES, refuse) == "other"
-    monkeypatch.setattr(measured, "_kept", {})  # another process
+    another_process(monkeypatch)
     assert measured.fastest("q", NAMES, refuse) == "other"
     machine["other"] = 3
     assert measured.fastest("another", NAMES, machine["ways"]) == "usual"
@@ -60,6 +78,7 @@ def test_an_answer_that_names_no_way_is_measured_again(machine):
     for answer in ("a rung that is gone", 3, None, ["other"]):
         measured._on_disk.file.write_text(json.dumps({question: answer}))
         measured._kept.clear()
+        measured._asked.clear()
         assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 

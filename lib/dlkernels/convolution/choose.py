@@ -65,16 +65,25 @@ STRIDED_PIXELS = ("conv2d_pointwise", "conv2d_implicit"), (256, 256, 28, 1, 2)
 
 def direct_way(weight, g, out):
     """The name of the rung that is fastest for such weights, of those that add up the products as they are."""
+    return _answered(_direct(weight, g, out))
+
+
+def _answered(way):
+    return way if isinstance(way, str) else measured_way(*way)
+
+
+def _direct(weight, g, out):
+    """As `direct_way`; where no count tells, what is to be asked."""
     if is_depthwise(weight, g):
         return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
     if pointwise.fits(g):
         strided = g.stride_y * g.stride_x > 1 and implicit.pays(weight, g, out)
-        return measured_way(*STRIDED_PIXELS) if strided else "conv2d_pointwise"
+        return STRIDED_PIXELS if strided else "conv2d_pointwise"
     if implicit.pays(weight, g, out):
         return "conv2d_implicit"
     if not implicit.may_pay(weight, g, out):
         return "conv2d_tile"
-    return measured_way(*(ONE_CHANNEL if weight.shape[1] == 1 else FIRST_LAYERS))
+    return ONE_CHANNEL if weight.shape[1] == 1 else FIRST_LAYERS
 
 
 def measured_way(rungs, layer):
@@ -95,13 +104,14 @@ def measured_way(rungs, layer):
 
 def ways(weight, g, out):
     """The names of the rungs that are faster by shape, the fastest first; the last is a direct one."""
-    return _ways(weight, g, out, team.size())
+    *faster, direct = _ways(weight, g, out, team.size())
+    return [*faster, _answered(direct)]
 
 
 @by_shape
 def _ways(weight, g, out, threads):
     faster = [f"conv2d_winograd_{m}x{m}" for m in winograd.pays(weight, g, out)]
-    return [*faster, *(["conv2d_fft"] if fft.pays(weight, g, out) else []), direct_way(weight, g, out)]
+    return [*faster, *(["conv2d_fft"] if fft.pays(weight, g, out) else []), _direct(weight, g, out)]
 
 
 def way(x, weight, g, out):
