@@ -302,22 +302,14 @@ def product(a, b):
 
 @inner_njit()
 def _max_back(arguments, task, who):
-    """Some planes. A row of windows: first where the largest stand, then what arrives goes there; of windows of 2 x 2,
-    both at once."""
+    """Some planes. A row of windows: first where the largest stand, then what arrives goes there."""
     down, across, grad, x, work, found, of_x, each = arguments
-    (planes, high, wide), (rows, count), four = x.shape, grad.shape[1:], two_by_two(down, across)
+    (planes, high, wide), (rows, count) = x.shape, grad.shape[1:]
     source, arrived, target = memory(x), memory(grad), memory(of_x)
     best, places = memory(work)[who * found.shape[1] :], found[who]
-    four = four and count >= pairs.LEAST
-    whole = four and 2 * rows == high and 2 * count == wide
     for plane in range(task * each, min((task + 1) * each, planes)):
         picture, result = plane_of(source, plane, high, wide), target[plane * high * wide : (plane + 1) * high * wide]
-        if not whole:
-            result[:] = 0
-        if four:
-            first = (plane * high + down[0, 0]) * wide + across[0, 0]
-            pairs.back_to_plane(source, first, wide, arrived, plane * rows * count, target, rows, count)
-            continue
+        result[:] = 0
         for y in range(rows):
             for z in range(count):
                 best[z], places[z] = largest_of(picture, down, across, y, z)
@@ -328,9 +320,26 @@ def _max_back(arguments, task, who):
 
 
 @cached_njit()
-def _max_planes_back(down, across, grad, x, work, found, of_x, threads, team):
-    each = planes_of_task(x)
+def _max_planes_back(down, across, grad, x, work, found, of_x, each, threads, team):
     share(_max_back, (down, across, grad, x, work, found, of_x, each), -(-len(x) // each), threads, 0, team)
+
+
+@inner_njit()
+def _pairs_back(arguments, task, who):
+    """Some planes with windows of 2 x 2: their largest pixels are found and written at once."""
+    top, left, grad, x, of_x, each = arguments
+    (planes, high, wide), (rows, count), target = x.shape, grad.shape[1:], memory(of_x)
+    for plane in range(task * each, min((task + 1) * each, planes)):
+        if 2 * rows < high or 2 * count < wide:
+            for pixel in range(plane * high * wide, (plane + 1) * high * wide):
+                target[np.uint64(pixel)] = 0
+        first = (plane * high + top) * wide + left
+        pairs.back_to_plane(memory(x), first, wide, memory(grad), plane * rows * count, target, rows, count)
+
+
+@cached_njit()
+def _max_pairs_back(top, left, grad, x, of_x, each, threads, team):
+    share(_pairs_back, (top, left, grad, x, of_x, each), -(-len(x) // each), threads, 0, team)
 
 
 MAX_ADDS = "the largest of each window is looked for again, not kept: it gets what arrives; all cores, each some planes"
@@ -341,9 +350,13 @@ def max_pool2d_backward_planes(down, across, grad, x):
     of_x = np.empty(x.shape, x.dtype)
     if x.size:
         threads = threads_for(grad.size * int(down[:, 1].max() * across[:, 1].max()))
-        found = np.empty((threads, grad.shape[-1] + APART), np.int64)
-        work = workspace(x.dtype, found.size)
-        _max_planes_back(down, across, planes(grad), planes(x), work, found, planes(of_x), threads, team.members())
+        source, arrived, result = planes(x), planes(grad), planes(of_x)
+        rest = result, planes_of_task(source), threads, team.members()
+        if grad.size and grad.shape[-1] >= pairs.LEAST and two_by_two(down, across):
+            _max_pairs_back(int(down[0, 0]), int(across[0, 0]), arrived, source, *rest)
+        else:
+            found = np.empty((threads, grad.shape[-1] + APART), np.int64)
+            _max_planes_back(down, across, arrived, source, workspace(x.dtype, found.size), found, *rest)
     return of_x
 
 
@@ -372,8 +385,7 @@ def _mean_back(arguments, task, who):
 
 
 @cached_njit()
-def _mean_planes_back(down, across, divisor, grad, of_x, threads, team):
-    each = planes_of_task(of_x)
+def _mean_planes_back(down, across, divisor, grad, of_x, each, threads, team):
     share(_mean_back, (down, across, divisor, grad, of_x, each), -(-len(of_x) // each), threads, 0, team)
 
 
@@ -381,7 +393,10 @@ def mean_backward(down, across, divisor, grad, x):
     of_x = np.zeros(x.shape, x.dtype)
     if x.size:
         threads = threads_for(x.size + grad.size)
-        _mean_planes_back(down, across, divisor, planes(grad), planes(of_x), threads, team.members())
+        arrived, result = planes(grad), planes(of_x)
+        _mean_planes_back(
+            down, across, divisor, arrived, result, planes_of_task(result), threads, team.members()
+        )
     return of_x
 
 

@@ -19,7 +19,7 @@ from .. import team
 from ..host import workspace
 from ..matrix import choose as products
 from ..matrix.blocks import REGISTERS
-from ..simd import lanes, vector_width
+from ..simd import lanes, load, store, vector_width
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory
@@ -157,17 +157,18 @@ def _task_of_sum(arguments, task, who):
     """The gradients of all parts, added up, for a panel: to [outs][channel][ky][kx]."""
     _grad, _x, work, of_weight, g, p = arguments
     (outs, ins), width = of_weight.shape[:2], 2 * lanes(work)
-    size = p.runs * p.padded * width
-    total = work[task * size : (task + 1) * size]
+    size, line = p.runs * p.padded * width, memory(work)
+    start = task * size
     for part in range(1, p.parts):
-        total += work[part * p.sums + task * size : part * p.sums + (task + 1) * size]
+        for k in range(start, start + size, lanes(line)):
+            store(line, k, load(line, k) + load(line, part * p.sums + k))
     row_runs = p.runs // g.kernel_y
     for o in range(task * width, min((task + 1) * width, outs)):
         for c in range(ins):
             for ky in range(g.kernel_y):
                 for kx in range(g.kernel_x):
                     run, term = (ky, kx * ins + c) if row_runs == 1 and p.terms > ins else (ky * row_runs + kx, c)
-                    of_weight[o, c, ky, kx] = total[(run * p.padded + term) * width + o - task * width]
+                    of_weight[o, c, ky, kx] = line[start + (run * p.padded + term) * width + o - task * width]
 
 
 @cached_njit()

@@ -41,7 +41,6 @@ def plane_of(line, number, high, wide):
     return line[number * high * wide : (number + 1) * high * wide].reshape((high, wide))
 
 
-@inner_njit()
 def planes_of_task(planes):
     """How many of the planes make a task that is worth handing over."""
     return max(1, min(PLANES // max(planes.shape[1] * planes.shape[2], 1), len(planes) // TASKS))
@@ -86,14 +85,16 @@ def largest_of(picture, down, across, y, z):
     return best, place
 
 
-@inner_njit()
 def two_by_two(down, across):
     """Whether all windows are of 2 x 2 pixels beside each other."""
-    for axis in (down, across):
-        for z in range(len(axis)):
-            if axis[z, 0] != axis[0, 0] + 2 * z or axis[z, 1] != 2 or axis[z, 2] != 1:
-                return False
-    return True
+    return all(_in_pairs(axis.dtype, axis.tobytes()) for axis in (down, across))
+
+
+@functools.lru_cache(256)
+def _in_pairs(dtype, numbers):
+    axis = np.frombuffer(numbers, dtype).reshape(-1, 3)
+    first = axis[0, 0] + 2 * np.arange(len(axis))
+    return np.array_equal(axis, np.stack([first, np.full_like(first, 2), np.ones_like(first)], axis=1))
 
 
 @inner_njit()
@@ -154,21 +155,29 @@ def _max_of_plane(picture, line, down, across, result):
 def _max_of_some(arguments, task, who):
     x, work, down, across, out, each = arguments
     (count, high, wide), (rows, columns) = x.shape, out.shape[1:]
-    four = columns >= pairs.LEAST and two_by_two(down, across)
     source, target, line = memory(x), memory(out), memory(work)[who * wide : (who + 1) * wide]
     for plane in range(task * each, min((task + 1) * each, count)):
-        if not four:
-            picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
-            _max_of_plane(picture, line, down, across, result)
-            continue
-        first = (plane * high + down[0, 0]) * wide + across[0, 0]
-        pairs.largest_of_plane(source, first, wide, target, plane * rows * columns, rows, columns)
+        picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
+        _max_of_plane(picture, line, down, across, result)
 
 
 @cached_njit()
-def _max_planes(x, work, down, across, out, threads, team):
-    each = planes_of_task(x)
+def _max_planes(x, work, down, across, out, each, threads, team):
     share(_max_of_some, (x, work, down, across, out, each), -(-len(x) // each), threads, 0, team)
+
+
+@inner_njit()
+def _pairs_of_some(arguments, task, who):
+    x, top, left, out, each = arguments
+    (count, high, wide), (rows, columns) = x.shape, out.shape[1:]
+    for plane in range(task * each, min((task + 1) * each, count)):
+        first = (plane * high + top) * wide + left
+        pairs.largest_of_plane(memory(x), first, wide, memory(out), plane * rows * columns, rows, columns)
+
+
+@cached_njit()
+def _max_pairs(x, top, left, out, each, threads, team):
+    share(_pairs_of_some, (x, top, left, out, each), -(-len(x) // each), threads, 0, team)
 
 
 MAX_COLUMNS = (
@@ -180,16 +189,19 @@ MAX_COLUMNS = (
 @implementation("max_pool2d", device="cpu", adds=MAX_COLUMNS, public=True)
 def max_pool2d_columns(x, down, across, out):
     if out.size:
-        threads = threads_for(most_looks(out, down, across))
-        work = workspace(out.dtype, threads * x.shape[-1])
-        _max_planes(planes(x), work, down, across, planes(out), threads, team.members())
+        threads, source, target = threads_for(most_looks(out, down, across)), planes(x), planes(out)
+        rest = target, planes_of_task(source), threads, team.members()
+        if out.shape[-1] >= pairs.LEAST and two_by_two(down, across):
+            _max_pairs(source, int(down[0, 0]), int(across[0, 0]), *rest)
+        else:
+            _max_planes(source, workspace(out.dtype, threads * x.shape[-1]), down, across, *rest)
     return out
 
 
 @inner_njit()
 def _places_of_some(arguments, task, who):
-    x, down, across, places, out, each = arguments
-    (count, high, wide), (rows, columns), four = x.shape, out.shape[1:], two_by_two(down, across)
+    x, down, across, four, places, out, each = arguments
+    (count, high, wide), (rows, columns) = x.shape, out.shape[1:]
     source, target = memory(x), memory(out)
     for plane in range(task * each, min((task + 1) * each, count)):
         picture, result = plane_of(source, plane, high, wide), plane_of(target, plane, rows, columns)
@@ -203,9 +215,8 @@ def _places_of_some(arguments, task, who):
 
 
 @cached_njit()
-def _max_with_places(x, down, across, places, out, threads, team):
-    each = planes_of_task(x)
-    share(_places_of_some, (x, down, across, places, out, each), -(-len(x) // each), threads, 0, team)
+def _max_with_places(x, down, across, four, places, out, each, threads, team):
+    share(_places_of_some, (x, down, across, four, places, out, each), -(-len(x) // each), threads, 0, team)
 
 
 PLACES = "each window by itself, and where its largest stands; all cores"
@@ -215,8 +226,9 @@ PLACES = "each window by itself, and where its largest stands; all cores"
 def max_pool2d_places(x, down, across, out):
     places = np.empty(out.shape, np.int64)
     if out.size:
-        threads = threads_for(most_looks(out, down, across))
-        _max_with_places(planes(x), down, across, planes(places), planes(out), threads, team.members())
+        threads, source, four = threads_for(most_looks(out, down, across)), planes(x), two_by_two(down, across)
+        results = planes(places), planes(out)
+        _max_with_places(source, down, across, four, *results, planes_of_task(source), threads, team.members())
     return out, places
 
 
@@ -266,8 +278,7 @@ def _mean_of_some(arguments, task, who):
 
 
 @cached_njit()
-def _mean_planes(x, work, down, across, divisor, out, threads, team):
-    each = planes_of_task(x)
+def _mean_planes(x, work, down, across, divisor, out, each, threads, team):
     share(_mean_of_some, (x, work, down, across, divisor, out, each), -(-len(x) // each), threads, 0, team)
 
 
@@ -281,8 +292,9 @@ def mean_columns(x, down, across, divisor, out):
     if out.size:
         looks = out.size * int((down[:, 1] - down[:, 0]).max() + (across[:, 1] - across[:, 0]).max())
         threads = threads_for(looks)
-        work = workspace(out.dtype, threads * x.shape[-1])
-        _mean_planes(planes(x), work, down, across, divisor, planes(out), threads, team.members())
+        work, source = workspace(out.dtype, threads * x.shape[-1]), planes(x)
+        each = planes_of_task(source)
+        _mean_planes(source, work, down, across, divisor, planes(out), each, threads, team.members())
     return out
 
 

@@ -183,21 +183,20 @@ def _loss_part(arguments, task, who):
     line = memory(x)
     first, last = part_of(task, tasks, rows)
     # A step of a row waits for the one before it, not for other rows: several take each step, while they are in L1.
+    # Largest numbers and sums wait where the results will stand.
     together = max(1, min(TOGETHER, NUMBERS // n))
-    highest, sums = np.empty(TOGETHER, x.dtype), np.empty(TOGETHER, x.dtype)
     for begin in range(first, last, together):
-        here = min(together, last - begin)
-        for r in range(here):
-            highest[r] = largest(line, (begin + r) * n, n)
-        for r in range(here):
-            sums[r] = _sum_of_exponentials(line, (begin + r) * n, highest[r], n)
-        for r in range(begin, begin + here):
+        end = min(begin + together, last)
+        for r in range(begin, end):
+            lse[r] = largest(line, r * n, n)
+        for r in range(begin, end):
+            losses[r] = _sum_of_exponentials(line, r * n, lse[r], n)
+        for r in range(begin, end):
             is_ignored, inner = target[r] == ignored, x.dtype.type(0)
             chosen = line[r * n + (0 if is_ignored else target[r])]  # an index that is ignored need be no class
             if smoothing > 0:
                 inner = total(line, r * n, n)
-            top, summed = highest[r - begin], sums[r - begin]
-            _finish(chosen, r, is_ignored, n, smoothing, top, summed, inner, losses, lse)
+            _finish(chosen, r, is_ignored, n, smoothing, lse[r], losses[r], inner, losses, lse)
 
 
 @compiled
@@ -233,7 +232,7 @@ def cross_entropy_with_lse_vectors(x, target, ignored, smoothing, losses, lse):
 def on_gradients(rung):
     """Let `rung(grad, x, target, lse, ignored, smoothing, factor, out)` take logits of any dimensions.
 
-    grad: a line of one number, or of one for each row, to be multiplied by `factor`. lse: empty where none is kept.
+    grad: a line of one number, or of one for each row, to be multiplied by `factor`. lse: None where none is kept.
     """
 
     @functools.wraps(rung)
@@ -243,7 +242,7 @@ def on_gradients(rung):
         out = new(moved, input.dtype)
         if out.size:
             x = as_rows(input)
-            lse = np.empty(0, x.dtype) if lse is None else plain(lse).reshape(-1)
+            lse = None if lse is None else plain(lse).reshape(-1)
             factor = x.dtype.type(1 / max(count, 1) if reduction == "mean" else 1)
             grad = plain(grad).reshape(-1)
             rung(grad, x, as_line(target), lse, ignored, smoothing, factor, out.reshape(x.shape))
@@ -320,6 +319,16 @@ def _scaled(out, at, n, factor, base):
 
 
 @inner_njit(error_model="numpy")
+def _softmax_below(line, at, lse, r, n, g, base, out):
+    """out = g softmax - base for row r. Only one of the ways is compiled: whether lse is None follows from its type."""
+    if lse is None:
+        summed = exponentials(line, at, largest(line, at, n), n, out, at)
+        _scaled(out, at, n, g / summed, base)
+    else:
+        _exponentials_below(line, at, lse[r], n, g, base, out)
+
+
+@inner_njit(error_model="numpy")
 def _gradient_part(arguments, task, who):
     grad, x, target, lse, ignored, smoothing, factor, out, tasks = arguments
     rows, n = x.shape
@@ -332,12 +341,7 @@ def _gradient_part(arguments, task, who):
             for i in range(at, at + n):
                 result[i] = real(0)
             continue
-        base = g * smoothing / real(n)
-        if lse.size:
-            _exponentials_below(line, at, lse[r], n, g, base, result)
-        else:
-            summed = exponentials(line, at, largest(line, at, n), n, result, at)
-            _scaled(result, at, n, g / summed, base)
+        _softmax_below(line, at, lse, r, n, g, g * smoothing / real(n), result)
         result[at + target[r]] -= g * (real(1) - smoothing)
 
 

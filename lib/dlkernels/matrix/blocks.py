@@ -249,8 +249,8 @@ def multiply_large(a, b, c, m, n, k, work, packed_a, packed_b):
                 block = part(a, top, front)
                 pack(block.data, block.at, block.row, block.column, rows, depth, work, packed_a, PITCH)
                 target = part(c, top, left)
-                first = front == 0, top == 0
-                multiply_packed(work, packed_a, packed_b, pitch, source, target, rows, columns, depth, *first)
+                fresh, packs = front == 0, top == 0
+                multiply_packed(work, packed_a, packed_b, pitch, source, target, rows, columns, depth, fresh, packs)
 
 
 @inlined
@@ -354,16 +354,6 @@ def matrices(a, b, c, turned):
     return matrix_of(a, turned[0]), matrix_of(b, turned[1]), matrix_of(c, False), k
 
 
-@cached_njit()
-def matmul_serial(a, b, c, turned, work):
-    """c = a b for C-contiguous matrices, none of them empty, by one thread. ``work``: memory for packed blocks.
-
-    turned: two bools; where True, the operand is the transpose of what is given.
-    """
-    (m, n), (x, y, z, k) = c.shape, matrices(a, b, c, turned)
-    multiply(x, y, z, m, n, k, memory(work), 0, PACKED_A)
-
-
 # Arrays of other layouts come as (address, strides in elements): numba would compile for each mixture of layouts.
 
 
@@ -423,8 +413,9 @@ def _task_of_product(arguments, task, who):
 
 @cached_njit()
 def matmul_threads(a, b, c, turned, parts, work, each, threads, least, team):
-    """As `matmul_serial`, by several threads: the product is cut into parts = (down, across) parts.
+    """c = a b for C-contiguous matrices, none of them empty: the product is cut into parts = (down, across) parts.
 
+    turned: two bools; where True, the operand is the transpose of what is given. ``work``: memory for packed blocks.
     ``each``: elements of ``work`` for one thread. Every part packs what it needs by itself: some rows of b are packed
     several times, and in return no thread ever waits for another.
     """

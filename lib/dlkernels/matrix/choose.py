@@ -3,7 +3,7 @@
 matrices                                    one thread                  several
 small, contiguous: as they stand            blocks.matmul_small
 few rows: b as it stands, read once         few.by_columns, few.by_rows
-contiguous, or a transpose: packed          blocks.matmul_serial        blocks.matmul_threads
+contiguous, or a transpose: packed          blocks.matmul_threads
 any strides, stacks: packed, strides kept   blocks.matmul_strided       blocks.matmul_strided_threads
 one matrix times each of a stack of narrow ones             blocks.matmul_beside
 """
@@ -104,12 +104,9 @@ def multiply_contiguous(a, b, out, most_threads=None):
         return
     a, b = a.T if turned[0] else a, b.T if turned[1] else b
     threads = threads_for(adds, most_threads)
-    if threads == 1:
-        blocks.matmul_serial(a, b, out, turned, workspace(out.dtype))
-    else:
-        parts = parts_for(m, n, adds // (m * n), threads)
-        work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
-        blocks.matmul_threads(a, b, out, turned, parts, work, each, threads, least_time(adds), team.members())
+    parts = parts_for(m, n, adds // (m * n), threads) if threads > 1 else (1, 1)
+    work, each = workspace(out.dtype, threads), blocks.room(out.dtype)
+    blocks.matmul_threads(a, b, out, turned, parts, work, each, threads, least_time(adds), team.members())
 
 
 def _multiply_few(a, b, out, turned, most_threads):

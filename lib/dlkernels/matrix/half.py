@@ -18,9 +18,10 @@ from .. import team
 from ..implementations import implementation
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from .batch import batched
-from .blocks import matmul_serial, room
+from .blocks import PACKED_A, matrices, multiply, room
 from .choose import least_time, threads_for
 
 DEPTH, WIDTH, HEIGHT = 512, 512, 256  # of the blocks: 1 MiB of b as float32, 0.5 MiB of a and of the result
@@ -70,7 +71,8 @@ def multiply_strip(a, b, bfloat, out, top, bottom, left, right):
             a_block = a_room[: rows * depth].reshape(rows, depth)
             widen_block(a, i, front, bfloat, a_block)
             c_block = c_room[: rows * columns].reshape(rows, columns)
-            matmul_serial(a_block, b_block, c_block, (False, False), work)
+            x, y, z, terms = matrices(a_block, b_block, c_block, (False, False))
+            multiply(x, y, z, rows, columns, terms, memory(work), 0, PACKED_A)
             for r in range(rows):
                 target, source = out[i + r, left:right], c_block[r]
                 for j in range(columns):  # not `target += source`: its error message takes seconds to compile

@@ -32,9 +32,30 @@ LIBRARY = Path(__file__).parents[1]
 @functools.cache
 def library_stamp():
     """A hash of the source text of all files in the library from which kernels are made."""
+    _times()
+    return _hash()
+
+
+def _hash():
     files = sorted(LIBRARY.rglob("*.py"))
     text = b"".join(path.name.encode() + path.read_bytes() for path in files)
     return hashlib.sha256(text).hexdigest()
+
+
+@functools.cache
+def _times():
+    """When which of these files was changed, as it was when they were read."""
+    return _times_now()
+
+
+def _times_now():
+    found = ((path, path.stat()) for path in LIBRARY.rglob("*.py"))
+    return {(path, one.st_mtime_ns, one.st_ctime_ns, one.st_size) for path, one in found}
+
+
+def _has_changed():
+    """Whether a file of the library has another text than when this process began."""
+    return _times_now() != _times() and _hash() != library_stamp()
 
 
 #: Of numba's settings those that machine code depends on, and numba's key does not have.
@@ -153,7 +174,7 @@ if FunctionCache is not None:
         def save_overload(self, signature, done):
             if self._holds is not None and done.library.has_dynamic_globals:
                 return  # what the held function calls may stand in it as an address: numba would warn
-            if library_stamp.__wrapped__() != library_stamp():
+            if _has_changed():
                 return  # files have changed since this process began: of which it was made, nobody knows
             with contextlib.suppress(OSError):
                 super().save_overload(signature, done)

@@ -92,7 +92,8 @@ if _known:
 
             def passed_on(value):
                 if isinstance(value, ir.Expr) and value.op == "call":
-                    return getattr(state.typemap[value.func.name], "typing_key", None) in UNOWNED
+                    called = state.typemap[value.func.name]
+                    return isinstance(called, types.NamedTupleClass) or getattr(called, "typing_key", None) in UNOWNED
                 if isinstance(value, ir.Expr) and value.op == "getitem":
                     return not counted(state.typemap[value.index.name])
                 return not isinstance(value, ir.Expr) or value.op in self.PASSED_ON
