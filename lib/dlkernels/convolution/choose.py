@@ -59,7 +59,7 @@ class Choice:
 #: What no count decides: {rungs, the usual one first: a layer that stands for all such, as (input channels, output
 #: channels, edge, kernel, stride)}, timed once on each machine.
 FIRST_LAYERS = ("conv2d_tile", "conv2d_implicit"), (3, 64, 112, 3, 2)
-ONE_CHANNEL = ("conv2d_tile", "conv2d_depthwise", "conv2d_implicit"), (1, 32, 28, 3, 1)
+ONE_CHANNEL = ("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (1, 32, 28, 3, 1)
 STRIDED_PIXELS = ("conv2d_pointwise", "conv2d_implicit"), (256, 256, 28, 1, 2)
 
 
