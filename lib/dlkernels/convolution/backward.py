@@ -394,9 +394,7 @@ def mean_backward(down, across, divisor, grad, x):
     if x.size:
         threads = threads_for(x.size + grad.size)
         arrived, result = planes(grad), planes(of_x)
-        _mean_planes_back(
-            down, across, divisor, arrived, result, planes_of_task(result), threads, team.members()
-        )
+        _mean_planes_back(down, across, divisor, arrived, result, planes_of_task(result), threads, team.members())
     return of_x
 
 

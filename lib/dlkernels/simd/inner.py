@@ -55,7 +55,7 @@ if _known:
             signature = known.get((operator, arguments))
             if signature is None:
                 signature = find(self, context, arguments, named)
-                if self._impl_keys[signature.args] is operator:  # no overload, which is compiled for its caller's options
+                if self._impl_keys[signature.args] is operator:  # no overload: those follow their caller's options
                     known[operator, arguments] = signature
             self._impl_keys.setdefault(signature.args, operator)
             return signature
