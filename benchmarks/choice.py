@@ -3,8 +3,7 @@
     python benchmarks/run.py choice           recorded in results/choice_PROCESSOR.json, one for each kind of processor
     python benchmarks/run.py choice --quick   one size of each, not recorded
 
-`loss` is the time of the operation's function (`implementations.call`) over that of the fastest rung, both in the same rounds:
-1 where it chose the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows
+`loss` is the time of the operation's function over that of the fastest rung, both in the same rounds: 1 where it chose the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows
 to be much slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us (what is less is the price of a
 call), and no other program took a core meanwhile (`busy`).
 """
@@ -60,7 +59,7 @@ def convolved(layer):
 
 def candidates(operation, arguments):
     """{name: function without arguments} of what the user calls and of the other rungs that may be as fast."""
-    called = functools.partial(implementations.call, operation, *arguments)
+    called = functools.partial(implementations.OPERATIONS[operation].function, *arguments)
     results = implementations.OPERATIONS[operation].prepare(*arguments)[-1]
     public = implementations.public_rung(operation, "cpu", results.dtype)
     called()

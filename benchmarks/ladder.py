@@ -43,12 +43,12 @@ class Case:
 
 
 def prepare(operation, shape, dtype=None):
-    """Arguments of that size and a zeroed output (None if several); dtype: default the first of the operation's
-    examples."""
+    """Arguments of that size and a zeroed output (None if several, or if an argument is); dtype: default the first of
+    the operation's examples."""
     table = implementations.OPERATIONS[operation]
     arguments = table.examples.make(shape, dtype=dtype or table.examples.dtypes[0])
     prepared = table.prepare(*arguments)
-    takes_out = not any(prepared[-1] is x for x in arguments)
+    takes_out = isinstance(prepared[-1], np.ndarray) and not any(prepared[-1] is x for x in arguments)
     return arguments, np.zeros(prepared[-1].shape, prepared[-1].dtype) if takes_out else None
 
 
@@ -65,7 +65,7 @@ def traffic(operation, shape, dtype=None):
     table = implementations.OPERATIONS[operation]
     dtype = dtype or table.examples.dtypes[0]
     arguments = table.examples.arguments(Sizes(dtype), *shape)
-    arrays = [*arrays_among(arguments), table.prepare(*arguments)[-1]]
+    arrays = list(arrays_among((*arguments, table.prepare(*arguments)[-1])))
     return sum(x.nbytes for k, x in enumerate(arrays) if not any(x is y for y in arrays[:k]))
 
 
