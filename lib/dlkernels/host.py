@@ -11,9 +11,9 @@ import numpy as np
 
 KEPT = 32 << 20  # bytes of workspace that a thread keeps for its next call; what is larger is given back
 LINE = 64  # bytes
-# Bytes of a result from which on it pays to look where it begins: a look takes 10 microseconds after a kernel that
-# filled the cache.
-LARGE = 1 << 20
+# Bytes of a result from which on it pays to look where it begins: a look takes 10 to 30 microseconds after a kernel
+# that filled the cache; of less, whole vectors gain fewer.
+LARGE = 1 << 22
 _kept = threading.local()
 
 

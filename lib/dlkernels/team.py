@@ -79,7 +79,9 @@ PROCESSORS = 64 * LINE  # those that have a bit in ALLOWED; helpers are not sent
 
 Layer = namedtuple("Layer", "words")  # numba's threads: words[BUSY] as in the team's memory, words[DONE] are begun
 
-SPIN = 100_000  # ns that a thread without work looks for some before it sleeps
+# ns that a thread without work looks for some before it sleeps: longer than Python takes between two calls after a
+# kernel that filled the caches, 50 to 100 us, and the rest of a task that the caller works on
+SPIN = 200_000
 WORTH = 16  # the bell is rung when callers have worked alone for this many times its price
 PATIENCE = 100  # looks for the end of the others' tasks before the caller offers them its core
 
