@@ -329,9 +329,9 @@ def run(rung, arguments):
 
 
 def _in_device_memory(arguments):
-    """Whether a call on these prepared arguments belongs to the GPU."""
+    """Whether a call on these prepared arguments belongs to the GPU: arrays lie in one place, and the last is one."""
     last = arguments[-1]
-    return any(map(is_device_array, last.arrays if type(last) is Several else arguments))
+    return any(map(is_device_array, last.arrays)) if type(last) is Several else is_device_array(last)
 
 
 def _on_device(x):

@@ -172,6 +172,7 @@ def histogram_tables(low, high, x, counts):
 @on_a_line
 def histogram_parallel(low, high, x, counts):
     threads = 1 if x.size < PARALLEL_FROM else team.size()
-    most = max(1, x.size // (4 * room_for(counts.size)))  # to add up tables must cost little beside filling them
-    tasks = max(-(-x.size // MOST), min(4 * threads, most) if threads > 1 else 1)
+    tasks = -(-x.size // MOST)
+    if threads > 1:  # to add up tables must cost little beside filling them
+        tasks = max(tasks, min(4 * threads, x.size // (4 * room_for(counts.size))))
     _tables(low, high, x, counts, tasks, threads, x.size, team.members())

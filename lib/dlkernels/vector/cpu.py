@@ -135,10 +135,10 @@ def _add_by_team(a, b, out, chunk, stream, threads, team):
 def add_lines(a, b, out):
     """out = a + b for contiguous lines that are not empty."""
     size = out.size
-    if size < TEAM_FROM:
+    threads = 1 if size < TEAM_FROM else team.size()
+    if threads == 1 and size < STREAM_FROM:
         _add_compiled(a, b, out)
     else:
-        threads = team.size()
         _add_by_team(a, b, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
@@ -240,10 +240,10 @@ def _axpy_by_team(alpha, x, y, out, chunk, stream, threads, team):
 @flat
 def axpy_team(alpha, x, y, out):
     size = out.size
-    if size < TEAM_FROM:
+    threads = 1 if size < TEAM_FROM else team.size()
+    if threads == 1 and size < STREAM_FROM:
         _axpy_compiled(alpha, x, y, out)
     else:
-        threads = team.size()
         _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
 
 
