@@ -10,6 +10,7 @@ call), and no other program took a core meanwhile (`busy`).
 
 import functools
 import time
+import traceback
 
 import convolution
 import llvmlite.binding as llvm
@@ -115,10 +116,15 @@ def benchmark(quick=False):
     """Rows for every case and number of threads, the worst for each operation."""
     counts = sorted({1, min(2, numba.config.NUMBA_NUM_THREADS)})
     warm(max(counts))
-    rows = []
+    rows, failed = [], []
     for operation, what, make in cases(quick):
         for threads in counts:
-            row = compare(operation, what, make, threads, 0.1 if quick else 0.5)
+            try:
+                row = compare(operation, what, make, threads, 0.1 if quick else 0.5)
+            except Exception:  # what was measured before, and comes after, is worth minutes
+                failed.append(f"{operation} {what}, {threads} threads: {traceback.format_exc()}")
+                print(failed[-1], flush=True)
+                continue
             rows.append(row)
             if row["wrong"]:
                 print(named(row), flush=True)
@@ -129,7 +135,8 @@ def benchmark(quick=False):
     print(table(worst.values()))
     wrong = [row for row in rows if row["wrong"]]
     print(f"{len(wrong)} of {len(rows)} choices are wrong by more than a tenth and 5 us:", *map(named, wrong), sep="\n")
-    return {"processor": stored_as("")[1:], "rows": rows}
+    print(f"{len(failed)} failed:", *failed, sep="\n")
+    return {"processor": stored_as("")[1:], "rows": rows, "failed": failed}
 
 
 def named(row):

@@ -35,41 +35,58 @@ A1, A2, A3, A4, A5 = f(0.254829592), f(-0.284496736), f(1.421413741), f(-1.45315
 AP = f(0.3275911)
 
 
-@intrinsic
-def _times_power_of_two(typing_context, y, n):
-    """y * 2^n for float32 y and integral n, through the exponent bits, in two steps for subnormal results."""
+def _times_power_of_two(steps):
+    """times(y, n) = y * 2^n for float32 y and integral n, by its exponent bits; in two steps for subnormal results."""
 
-    def generate(context, builder, signature, args):
-        i32 = ir.IntType(32)
-        y, n = args
-        n = builder.fptosi(n, i32)
-        first = builder.ashr(n, i32(1))
-        for power in (first, builder.sub(n, first)):
-            bits = builder.shl(builder.add(power, i32(127)), i32(23))
-            y = builder.fmul(y, builder.bitcast(bits, ir.FloatType()))
-        return y
+    @intrinsic
+    def times(typing_context, y, n):
+        def generate(context, builder, signature, args):
+            i32 = ir.IntType(32)
+            y, n = args
+            n = builder.fptosi(n, i32)
+            first = builder.ashr(n, i32(1))
+            for power in (first, builder.sub(n, first)) if steps == 2 else (n,):
+                bits = builder.shl(builder.add(power, i32(127)), i32(23))
+                y = builder.fmul(y, builder.bitcast(bits, ir.FloatType()))
+            return y
 
-    return types.float32(types.float32, types.float32), generate
+        return types.float32(types.float32, types.float32), generate
 
+    return times
+
+
+_in_one_step, _in_two_steps = _times_power_of_two(1), _times_power_of_two(2)
 
 # contract: a * b + c may become one fma; a function that was not inlined would be a call in the loop, and no vectors
 compiled = njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 
 
 @compiled
-def exp(x):
-    """e^x of a float32 x, to a relative error of 3e-7."""
-    z = LOWEST if x < LOWEST else x
-    z = HIGHEST if z > HIGHEST else z
-    n = (z * LOG2_E + ROUND) - ROUND
-    r = z - n * LN2_HIGH - n * LN2_LOW
+def reduced(x):
+    """(p, n): e^x = p 2^n."""
+    n = (x * LOG2_E + ROUND) - ROUND
+    r = x - n * LN2_HIGH - n * LN2_LOW
     p = T6 * r + T5
     p = p * r + T4
     p = p * r + T3
     p = p * r + T2
     p = p * r + ONE
-    p = p * r + ONE
-    return x if x != x else _times_power_of_two(p, n)
+    return p * r + ONE, n
+
+
+@compiled
+def exp(x):
+    """e^x of a float32 x, to a relative error of 3e-7."""
+    z = LOWEST if x < LOWEST else x
+    p, n = reduced(HIGHEST if z > HIGHEST else z)
+    return x if x != x else _in_two_steps(p, n)
+
+
+@compiled
+def _exp_within(x):
+    """The same where it is a normal number: -87 < x < 88."""
+    p, n = reduced(x)
+    return _in_one_step(p, n)
 
 
 @compiled
@@ -97,7 +114,7 @@ def tanh_as_quotient(x):
     square = x * x
     # continued fraction x / (1 + x^2 / (3 + x^2 / (5 + x^2 / (7 + ...)))), cut after 9
     near, below = x * (f(945) + square * (f(105) + square)), f(945) + square * (f(420) + square * f(15))
-    e = exp(TWO * (FLAT if size > FLAT else size))
+    e = _exp_within(TWO * (FLAT if size > FLAT else size))
     far = ONE - e if x < ZERO else e - ONE
     return (near, below) if size < HALF else (far, e + ONE)
 
