@@ -60,8 +60,8 @@ def conditions(clock=None, cores=None, busy=0, variables=None):
     before, allowed = dict(os.environ), os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     spinning = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(busy)]
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.pop("DLKERNELS_MEASURED", None)  # as a reader has it
-        os.environ.update({"XDG_CACHE_HOME": folder, "DLKERNELS_QUIET": "1"} | (variables or {}))
+        as_in_the_book = {"DLKERNELS_MEASURED": "first", "DLKERNELS_QUIET": "1"}
+        os.environ.update({"XDG_CACHE_HOME": folder} | as_in_the_book | (variables or {}))
         if clock is not None:
             path = os.pathsep.join([str(HERE / "hostile"), *filter(None, [os.environ.get("PYTHONPATH")])])
             os.environ.update({"CPULAB_HOSTILE": str(clock), "PYTHONPATH": path})
