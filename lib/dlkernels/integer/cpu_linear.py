@@ -21,11 +21,12 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
 from .codes import FLIP, factors
-from .packed import codes_of, packed, steps_of
+from .packed import PackedWeight, codes_of, packed, steps_of
 from .requantize import channel_numbers, put_one
 from .words import DOT4, LOW_ROWS, ROWS, WIDTH, copy_elements, rows_by_panel
 
 DTYPES = ("uint8", "int8", "float32")
+FEW = 4  # rows of the input: of fewer, a weight that comes unpacked stays as it is
 HEIGHT = 128  # rows of the input that meet a panel before the next one: with it they fit the second cache
 EMPTY = np.empty(0, np.float32), np.empty(0, np.int32)
 SLOW = 1 << 22  # products: nobody would wait for the first rung with more
@@ -266,4 +267,6 @@ def linear_int8_pairs(x, weight, bias, scale, zeros, q, out):
 )
 @on_lines
 def linear_int8_dot4(x, weight, bias, scale, zeros, q, out):
+    if len(x) < FEW and not isinstance(weight, PackedWeight):  # to pack it would take longer than the rows
+        return linear_int8_sums(x, weight, bias, scale, zeros, q, out)
     fused(multiply_by_instruction, x, weight, bias, scale, zeros, q, out)
