@@ -21,7 +21,6 @@ try:
     from numba.core.errors import TypingError
     from numba.core.registry import CPUDispatcher, cpu_target
     from numba.core.typed_passes import NopythonRewrites
-    from numba.core.types.functions import BaseFunction
     from numba.core.untyped_passes import InlineClosureLikes
 
     _known = all(
@@ -38,31 +37,6 @@ WRAPPERS = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": Tr
 if _known:
     # numba asks LLVM for the size of each variable, and has it parse a module for that: once for each type will do
     cpu_target.target_context.get_abi_sizeof = functools.cache(cpu_target.target_context.get_abi_sizeof)
-
-    NUMBERS = types.Number, types.Boolean, types.IntegerLiteral, types.BooleanLiteral
-
-    def _known_once(find):
-        """numba tries one definition of an operator after the other, each time, and writes a message about each that
-        does not fit, a dozen for a sum of two numbers. For numbers the answer is always the same."""
-
-        @functools.wraps(find)
-        def get_call_type(self, context, arguments, named):
-            operator = self.typing_key
-            plain = getattr(operator, "__module__", "") in ("_operator", "builtins") and not named
-            if not plain or not all(isinstance(one, NUMBERS) for one in arguments):
-                return find(self, context, arguments, named)
-            known = context.__dict__.setdefault("_known_operators", {})
-            signature = known.get((operator, arguments))
-            if signature is None:
-                signature = find(self, context, arguments, named)
-                if self._impl_keys[signature.args] is operator:  # no overload: those follow their caller's options
-                    known[operator, arguments] = signature
-            self._impl_keys.setdefault(signature.args, operator)
-            return signature
-
-        return get_call_type
-
-    BaseFunction.get_call_type = _known_once(BaseFunction.get_call_type)
 
     class _Library(JITCodeLibrary):
         """Code that is kept as LLVM's instructions: to be linked into others, never run from here."""
