@@ -114,7 +114,7 @@ MODEL = FunctionTask(
     judge=judge_model,
     cases=(
         model_case("no tile", 64, 64, 64, (), 1 << 10),
-        model_case("two tiles", 256, 64, 32, ((64, 16, 8), (32, 64, 8)), 1 << 14),
+        model_case("two tiles", 256, 64, 32, ((64, 16, 8), (16, 64, 8)), 1 << 14),
         model_case("square", 512, 512, 256, SQUARE, 1 << 14),
         model_case("ragged", 100, 70, 33, SQUARE[::-1], 1536),
         model_case("fewer rows than a tile", 8, 4096, 100, SQUARE, 20_000),
