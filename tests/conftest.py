@@ -1,6 +1,7 @@
 """Settings for all tests; the longest files first; at the end of a run, what the slowest files took."""
 
 import os
+import signal
 from collections import Counter
 
 import pytest
@@ -14,6 +15,8 @@ def pytest_configure(config):
     import hypothesis
 
     os.environ["DLKERNELS_MEASURED"] = "no"  # no clock decides which way a product goes
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell started in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     # Compilation makes the first example of a property slow: no deadlines. The same examples on every run in CI.
     no_clock = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
