@@ -1749,8 +1749,8 @@ COURSEWORK = [
     ),
     Fault(
         "numbers of one's own: all students have the same",
-        'mine.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)',
-        'mine.draw(f"{self.key}|{task_id}", attempt)',
+        'variant.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)',
+        'variant.draw(f"{self.key}|{task_id}", attempt)',
         "tests/coursework/test_own_numbers.py",
         "test_a_draw_is_reproducible",
     ),

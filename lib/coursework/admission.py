@@ -73,19 +73,19 @@ def _meant(name, known, cuda):
 
 def check(statements, language):
     """Raise NotAdmitted unless the functions and constants `statements` are written in `language`, all of them."""
-    own = {s.name for s in statements if isinstance(s, ast.FunctionDef)}
+    defined = {s.name for s in statements if isinstance(s, ast.FunctionDef)}
     constants = {
         t.id: s.value for s in statements if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)
     }
     renamed = {name: _dotted(value) for name, value in constants.items() if _dotted(value) in CALLED}
-    own |= constants.keys()
+    defined |= constants.keys()
     for statement in statements:
         try:
             trees.limit(statement)
         except trees.TooLarge as error:
             raise NotAdmitted(str(error), error.line, "is more than an answer needs") from None
         with trees.deep():
-            _Rules(language, language.names | own, renamed).statement(statement)
+            _Rules(language, language.names | defined, renamed).statement(statement)
 
 
 class _Rules:
@@ -161,8 +161,8 @@ class _Rules:
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 local.setdefault(part.id, part)
-        for name, place in local.items():
-            self.own_name(place, name)
+        for name, first_use in local.items():
+            self.own_name(first_use, name)
         self.known, self.function = self.known | local.keys(), node.name
         self.dimensions(node)
         for part in node.body:

@@ -232,8 +232,8 @@ class Local:
             what = "this text is too long" if isinstance(text, str) else f"this is {type(text).__name__}, not a text"
             raise AnswerFailed("TypeError", f"{what}; the kernel in OpenCL C is asked for")
         arguments = _copies(arguments)
-        kernel, *_, given = self._guarded(_launch_of_text, text, name, grid, block, arguments)
-        return arguments, self._seen(kernel, grid, block, given, require)
+        kernel, *_, launch_arguments = self._guarded(_launch_of_text, text, name, grid, block, arguments)
+        return arguments, self._seen(kernel, grid, block, launch_arguments, require)
 
     def _seen(self, kernel, grid, block, arguments, require):
         """The report of `xray`: a run of a kernel, which changes the arguments."""
@@ -249,9 +249,10 @@ class Local:
         except BudgetExceeded as error:
             excess = [asdict(e) | {"step": _step(report, e)} for e in error.exceeded]
             picture = _picture(report, excess[0])
-        first = kernel.py_func.__code__.co_firstlineno if self.printed else 1
+        first_line = kernel.py_func.__code__.co_firstlineno if self.printed else 1
         findings = [
-            f.to_dict() | ({"picture": _met(report, f, first)} if i == 0 else {}) for i, f in enumerate(report.findings)
+            f.to_dict() | ({"picture": _met(report, f, first_line)} if i == 0 else {})
+            for i, f in enumerate(report.findings)
         ]
         return {"findings": findings, "excess": excess, "picture": picture, "map": _map(report)}
 
@@ -369,12 +370,12 @@ def plain_result(result):
         raise AnswerFailed("NotPlain", str(error)) from None
 
 
-def _met(report, finding, first):
-    """The drawing of a finding's threads at their element; {} where it is about no element. `first`: the line that counts
-    as 1."""
+def _met(report, finding, first_line):
+    """The drawing of a finding's threads at their element; {} where it is about no element. `first_line`: the line that
+    counts as 1."""
     if not finding.threads or not finding.index:
         return {}
-    return _plain(report.meeting(replace(finding, lines=tuple(line - first + 1 for line in finding.lines))))
+    return _plain(report.meeting(replace(finding, lines=tuple(line - first_line + 1 for line in finding.lines))))
 
 
 def _map(report):
@@ -463,7 +464,7 @@ def _of_typing(text, line):
     places = [k for k, pointer in enumerate(lines) if pointer.strip() == "^"]
     if refused := re.search(ranges.SAID.format(r"\w+"), text):
         return refused[0], lines[places[-1] - 1].strip() if places else line
-    place = places[0] if places else 0
+    line_number = places[0] if places else 0
     call = re.search(r">>> (\w+)\((.*)\)", text)
     if call:
         types = re.sub(r"Literal\[\w+\]\((.*?)\)", r"\1", call[2])
@@ -471,7 +472,7 @@ def _of_typing(text, line):
         said = f"numba has no {call[1]}({types})"
     else:
         said = next((row.strip() for row in lines if row.strip() and not row.startswith("Failed in")), text)
-    return said, lines[place - 1].strip() if place else line
+    return said, lines[line_number - 1].strip() if line_number else line
 
 
 @functools.lru_cache(maxsize=64)

@@ -67,8 +67,8 @@ class _Copy:
             for name in _names(old.__code__):
                 if name in old.__globals__ and name not in self.scope:
                     self.scope[name] = self.of(old.__globals__[name], name)
-            for name, cell, other in zip(old.__code__.co_freevars, cells, old.__closure__ or (), strict=True):
-                cell.cell_contents = self.of(other.cell_contents, name)
+            for name, cell, old_cell in zip(old.__code__.co_freevars, cells, old.__closure__ or (), strict=True):
+                cell.cell_contents = self.of(old_cell.cell_contents, name)
             new.__defaults__ = self.of(old.__defaults__, f"a default value of {old.__name__}")
             new.__kwdefaults__ = self.of(old.__kwdefaults__, f"a default value of {old.__name__}")
             new.__dict__.update({name: self.of(value, name) for name, value in vars(old).items()})
@@ -78,8 +78,8 @@ class _Copy:
 
     def class_(self, old):
         bases = tuple(self.of(base, base.__name__) for base in old.__bases__)
-        own = {name: value for name, value in vars(old).items() if name not in ("__dict__", "__weakref__")}
-        new = type(old)(old.__name__, bases, {name: self.of(value, name) for name, value in own.items()})
+        members = {name: value for name, value in vars(old).items() if name not in ("__dict__", "__weakref__")}
+        new = type(old)(old.__name__, bases, {name: self.of(value, name) for name, value in members.items()})
         self.known[id(old)] = new
         return new
 

@@ -128,8 +128,8 @@ def with_install(notebook, chapter, where, version):
     if old is not None:
         cell.outputs, cell.execution_count = old.outputs, old.execution_count
         notebook.cells.remove(old)
-    first = next((i for i, c in enumerate(notebook.cells) if c.cell_type == "code"), 0)
-    notebook.cells.insert(first, cell)
+    first_code = next((i for i, c in enumerate(notebook.cells) if c.cell_type == "code"), 0)
+    notebook.cells.insert(first_code, cell)
 
 
 def _with_sections(notebook, chapter):
@@ -279,14 +279,14 @@ def build(root, write=True):
                 if write:
                     target.parent.mkdir(exist_ok=True)
                     target.write_text(text, encoding="utf-8")
-    first = Path(root) / FIRST
-    if first.exists():
-        notebook = read(first)
+    first_notebook = Path(root) / FIRST
+    if first_notebook.exists():
+        notebook = read(first_notebook)
         with_install(notebook, "try", address(root), version(root))
-        if first.read_text(encoding="utf-8") != text_of(notebook):
-            changed.append(first)
+        if first_notebook.read_text(encoding="utf-8") != text_of(notebook):
+            changed.append(first_notebook)
             if write:
-                first.write_text(text_of(notebook), encoding="utf-8")
+                first_notebook.write_text(text_of(notebook), encoding="utf-8")
     return changed
 
 

@@ -209,6 +209,8 @@ def of(function, arguments):
         for x in arguments
     ]
     result = limited.interpreted(function, _Flops(), {FLOP: tally.flop})(*counting)
-    after = tuple(x.array if isinstance(x, Array) else given for x, given in zip(counting, arguments, strict=True))
+    after = tuple(
+        x.array if isinstance(x, Array) else argument for x, argument in zip(counting, arguments, strict=True)
+    )
     plain = result.array if isinstance(result, Array) else result.value if isinstance(result, Number) else result
     return tally.to_dict(), plain, after

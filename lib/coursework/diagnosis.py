@@ -156,8 +156,8 @@ def _one_element(task, comparison, arguments, written):
             continue
         if number == task.out % len(arguments):
             continue
-        one = x.reshape(-1)[:1].reshape((1,) * x.ndim)
-        for part, words in ((one, "element"), *(((x[:1], "row"), (x[:, :1], "column")) if x.ndim == 2 else ())):
+        element = x.reshape(-1)[:1].reshape((1,) * x.ndim)
+        for part, words in ((element, "element"), *(((x[:1], "row"), (x[:, :1], "column")) if x.ndim == 2 else ())):
             changed = (*arguments[:number], np.broadcast_to(part, x.shape), *arguments[number + 1 :])
             with np.errstate(all="ignore"):
                 guess = np.asarray(task.spec(*changed), np.float64)

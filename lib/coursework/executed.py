@@ -44,14 +44,16 @@ def integer_products(lines):
     number comes out of memory, through all integers that are stored. Indices are not among them: no floating-point number is
     made of an address.
     """
-    made, takes, given, returned, stored, waiting, function = {}, {}, defaultdict(list), defaultdict(list), [], [], ""
+    made, takes, calls, returned, stored, waiting, function = {}, {}, defaultdict(list), defaultdict(list), [], [], ""
     for number, line in enumerate(lines):
         to = _TO_FUNCTION.search(line)
         if line.startswith("define "):
             function = to[1]
-            takes |= {(function, names[-1]): place for place, names in enumerate(_names_given(line, to.end())) if names}
+            takes |= {
+                (function, names[-1]): position for position, names in enumerate(_names_given(line, to.end())) if names
+            }
         elif to:
-            given[to[1]].append((function, _names_given(line, to.end())))
+            calls[to[1]].append((function, _names_given(line, to.end())))
         if match := _ASSIGNED.match(line):
             made[function, match[1]] = number, match[2]
         if match := _RETURNED.match(line):
@@ -62,22 +64,22 @@ def integer_products(lines):
             waiting += [(function, name) for name in re.findall(_NAME, line)[1:]]
     seen, found = set(), {}
     while waiting:
-        one = here, _ = waiting.pop()
-        if one in seen:
+        value = owner, _ = waiting.pop()
+        if value in seen:
             continue
-        seen.add(one)
-        if one in takes:  # an argument: what each call gives there
-            waiting += [(by, n) for by, names in given[here] if takes[one] < len(names) for n in names[takes[one]]]
-        if one not in made:
+        seen.add(value)
+        if value in takes:  # an argument: what each call gives there
+            waiting += [(by, n) for by, names in calls[owner] if takes[value] < len(names) for n in names[takes[value]]]
+        if value not in made:
             continue
-        number, text = made[one]
+        number, text = made[value]
         if text.startswith("load ") or "@llvm.masked." in text:  # its address is not followed
             waiting += stored if _LOADED.search(text) else ()
             continue
         if product := _PRODUCT.match(text):
             found[number] = int(product[1] or 1)
         to = _TO_FUNCTION.search(text)
-        waiting += [*((here, other) for other in re.findall(_NAME, text)), *(returned[to[1]] if to else ())]
+        waiting += [*((owner, operand) for operand in re.findall(_NAME, text)), *(returned[to[1]] if to else ())]
     return found
 
 

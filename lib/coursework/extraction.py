@@ -120,12 +120,12 @@ class _Found:
                 decorator.keywords = [option for option in decorator.keywords if option.arg not in _DROPPED]
         closure = zip(python.__code__.co_freevars, python.__closure__ or (), strict=True)
         scope = self.own | {name: cell.cell_contents for name, cell in closure}
-        other = {}
+        renamed = {}
         for used in _free(tree):
             if used.id in scope:
-                other[used.id] = self.use(used, scope[used.id])
+                renamed[used.id] = self.use(used, scope[used.id])
         for used in _free(tree):
-            used.id = other.get(used.id, used.id)
+            used.id = renamed.get(used.id, used.id)
         tree.name = name
 
     def use(self, node, value):
@@ -198,9 +198,9 @@ def _assignment(name, text):
 def _free(tree):
     """The uses of names that are no variable or parameter: a `row` of one's own is not the notebook's function `row`."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    return [node for node in names if node.id not in own]
+    local = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    local |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    return [node for node in names if node.id not in local]
 
 
 def kind(value):

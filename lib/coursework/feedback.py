@@ -145,8 +145,8 @@ def _grid(picture):
         labels = [_label(i, picture["blocks"], len(rows)) for i in range(len(rows))]
     else:
         rows, labels = [state], ["element 0"]
-    first = next(i for i, row in enumerate(rows) if any(row))
-    begin = max(0, min(first - _ROWS // 2, len(rows) - _ROWS))
+    first_row = next(i for i, row in enumerate(rows) if any(row))
+    begin = max(0, min(first_row - _ROWS // 2, len(rows) - _ROWS))
     rows, labels = rows[begin : begin + _ROWS], labels[begin : begin + _ROWS]
     per_cell = -(-max(len(row) for row in rows) // _LONGEST)
     rows = [[max(row[i : i + per_cell]) for i in range(0, len(row), per_cell)] for row in rows]

@@ -105,13 +105,18 @@ def said(score):
         return (f"Golf: not counted here, {score['broken']}.",)
     budget = f"the budget is {_number(score['limit'])}; " if score["limit"] is not None else ""
     above = f" ({score['next']})" if score["next"] else ""
-    first = f"Golf: {_number(count)} {score['what']}; {budget}best known {_number(best)}{medal(score['tier'])}{above}."
+    summary = (
+        f"Golf: {_number(count)} {score['what']}; {budget}best known {_number(best)}{medal(score['tier'])}{above}."
+    )
     if count < best:
-        return (first, "Fewer than anybody we know of! Please send your answer to your instructor, who can send it in.")
+        return (
+            summary,
+            "Fewer than anybody we know of! Please send your answer to your instructor, who can send it in.",
+        )
     where = (f"Counted on: {score['case']}.",) if score["limit"] is None else ()
     record = score.get("record", count)
-    own = (f"Your record is {_number(record)}.",) if record < count else ()
-    return (first, *where, *own, *((score["lead"],) if count > best else ()))
+    own_record = (f"Your record is {_number(record)}.",) if record < count else ()
+    return (summary, *where, *own_record, *((score["lead"],) if count > best else ()))
 
 
 def medal(tier):

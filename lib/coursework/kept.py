@@ -151,8 +151,8 @@ def _collect(function, texts, lines, around=()):
     for name in dict.fromkeys(n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)):
         value = closure.get(name, python.__globals__.get(name, _collect))
         value = _function(value, plain and getattr(value, "__module__", "") == python.__module__)
-        own = name in python.__code__.co_varnames or name in texts or getattr(value, "py_func", None) is python
-        if own or name in _KNOWN or value is _collect or value in around:
+        is_local = name in python.__code__.co_varnames or name in texts or getattr(value, "py_func", None) is python
+        if is_local or name in _KNOWN or value is _collect or value in around:
             continue
         if hasattr(value, "py_func"):
             _collect(value, texts, lines, (*around, function))
@@ -227,15 +227,15 @@ def kernels(*names):
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise ValueError(f"kernels() knows {', '.join(known)}; got {', '.join(map(str, unknown)) or 'no name'}")
-    mine, why = _mine()
+    solved, why = _mine()
     found = {}
     for name in names:
         task, function = known[name]
         theirs = "a plain loop" if name in LOOPS else "NumPy's"
-        own = mine.get(_maker(task))
-        own = own and own()
-        found[name] = own or function
-        print(f"{name:<13}" + ("yours" if own else f"{theirs}, until {task} is solved here"))
+        solution = solved.get(_maker(task))
+        solution = solution and solution()
+        found[name] = solution or function
+        print(f"{name:<13}" + ("yours" if solution else f"{theirs}, until {task} is solved here"))
     if why:
         print(why)
     return SimpleNamespace(**found)

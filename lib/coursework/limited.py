@@ -62,20 +62,20 @@ def call(function, arguments):
         return function(*arguments)
     from cpulab.explore.tracing import is_foreign
 
-    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    source_file = getattr(getattr(function, "__code__", None), "co_filename", None)
     runs, left, tracers = {}, PYTHON_LINES, {}  # of each file: a first call may compile, and compilers call much
 
     def trace(frame, event, argument):
         file = frame.f_code.co_filename
         if file not in tracers:
-            tracers[file] = line if file == own or not is_foreign(file) else None
+            tracers[file] = line if file == source_file or not is_foreign(file) else None
         return tracers[file]
 
     def line(frame, event, argument):
         nonlocal left
         if event == "line":
-            place = frame.f_code.co_filename, frame.f_lineno
-            runs[place] = runs.get(place, 0) + 1
+            location = frame.f_code.co_filename, frame.f_lineno
+            runs[location] = runs.get(location, 0) + 1
             left -= 1
             if left < 0:
                 raise GoesOn(_busiest_loop(frame, runs), frame.f_code.co_filename, frame.f_globals)
@@ -121,12 +121,12 @@ def interrupted(seconds, fired=None):
     and not while compiled code runs."""
     main = threading.main_thread()
     fired = Interrupts() if fired is None else fired
-    here = threading.current_thread() is main
+    on_main = threading.current_thread() is main
     handler = signal.getsignal(signal.SIGINT)
-    if here and handler in (signal.SIG_IGN, signal.SIG_DFL):  # a job of a shell's background ignores the signal
+    if on_main and handler in (signal.SIG_IGN, signal.SIG_DFL):  # a job of a shell's background ignores the signal
         fired.handler = handler
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    fired.over = not (here and callable(signal.getsignal(signal.SIGINT)))
+    fired.over = not (on_main and callable(signal.getsignal(signal.SIGINT)))
 
     def interrupt():
         """Again and again: one that comes just before a sleep does not end it, and one that comes while garbage is
@@ -235,8 +235,8 @@ def interpreted(function, change=None, names=None):
     changes = [*([lambda _: change] if change else []), lambda _: whole.WholeIn64Bits()]
     names = {unset.FILLED: unset.filled} | whole.NAMES | (names or {})
 
-    def helper(other):
-        return _rewritten(other, helper, PYTHON_LINES, changes, names)
+    def helper(callee):
+        return _rewritten(callee, helper, PYTHON_LINES, changes, names)
 
     return _stopped_by(helper(function))
 
@@ -372,33 +372,33 @@ class _Counted:
             return [node]
         if isinstance(node, ast.For | ast.While):
             self.number += 1
-            own, (total, most) = f"rounds_{self.number}_", scope
-            loops = [*around, (own, node.lineno, isinstance(node, ast.While))]
+            counter, (total, most) = f"rounds_{self.number}_", scope
+            loops = [*around, (counter, node.lineno, isinstance(node, ast.While))]
             # To blame is the loop it happens in, or the next `while` around it: a `for` goes through something that ends.
             name, line, endless = next((loop for loop in loops[::-1] if loop[2]), loops[-1])
             stop = (
                 f"if {total} > {self.rounds}:\n    {LEFT}[0], {most} = {line}, {name} + {ENDLESS * endless}\n    break"
             )
-            count = f"if {LEFT}[0]:\n    break\n{total} += 1\n{own} += 1\n{stop}"
+            count = f"if {LEFT}[0]:\n    break\n{total} += 1\n{counter} += 1\n{stop}"
             # ... or a loop around that one which went round more often. (`most` is 0 where a helper's loop was left.)
-            worse = f"{own} + {ENDLESS * loops[-1][2]}"
+            worse = f"{counter} + {ENDLESS * loops[-1][2]}"
             after = f"if 0 < {most} < {worse}:\n    {LEFT}[0], {most} = {node.lineno}, {worse}"
             node.body = [*_parsed(count, node.body[0]), *self._block(node.body, scope, loops)]
             node.orelse = self._block(node.orelse, scope, around)
-            return [*_parsed(f"{own} = 0", node), node, *_parsed(after, node)]
+            return [*_parsed(f"{counter} = 0", node), node, *_parsed(after, node)]
         for part in ("body", "orelse"):
             if isinstance(getattr(node, part, None), list):
                 setattr(node, part, self._block(getattr(node, part), scope, around))
         return [node]
 
 
-def _parsed(text, place):
+def _parsed(text, origin):
     """Statements that stand at the line of another, for messages."""
     statements = ast.parse(text).body
     for statement in statements:
         for node in ast.walk(statement):
             if hasattr(node, "lineno"):
-                node.lineno = node.end_lineno = place.lineno
+                node.lineno = node.end_lineno = origin.lineno
     return statements
 
 

@@ -225,8 +225,8 @@ def _task(task_id, function):
     except ValueError as error:
         raise Misused(f"{function}({task_id!r}): {error}") from None
     if function != "hint" and not _open(task):
-        first = definition.find(task.after)
-        failure = Failure("closed", f'A second part: first solve {first.id}, "{first.title}"')
+        prerequisite = definition.find(task.after)
+        failure = Failure("closed", f'A second part: first solve {prerequisite.id}, "{prerequisite.title}"')
         outcome = Outcome(task.id, definition.PARTS[function], UNSOLVED, 0, task.points, failure=failure)
         OUTCOMES.append(outcome)
         display(feedback.as_text(outcome), feedback.as_html(outcome))
@@ -236,8 +236,8 @@ def _task(task_id, function):
 
 def _open(task):
     """Whether the task that this one comes after was solved: here, or as far as the progress is known."""
-    here = {o.task for o in OUTCOMES if o.status == checking.RIGHT and o.part != "budget"}
-    return not progress.waits_for(task, here)
+    solved = {o.task for o in OUTCOMES if o.status == checking.RIGHT and o.part != "budget"}
+    return not progress.waits_for(task, solved)
 
 
 def _fits(task, function):

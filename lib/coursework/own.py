@@ -53,8 +53,8 @@ class Numbers:
 
     def drawn(self, task_id, person, attempt=0):
         """The numbers of a person for a task, or None."""
-        mine = variants.find(task_id)
-        return mine and mine.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)
+        variant = variants.find(task_id)
+        return variant and variant.draw(f"{self.key}|{plain(person)}|{task_id}", attempt)
 
     def tasks(self, task, persons):
         """The task with the numbers of whom a student may be, in all tries: for the grader."""
@@ -128,17 +128,18 @@ def of_student(task):
 def told(chapter):
     """The student's numbers for the tasks of a chapter, as lines of text; [] where all have those of the book."""
     numbers, said = of_class(), known()
-    mine = {t.id: variants.find(t.id) for t in definition.of_chapter(chapter)}
-    mine = {task: found for task, found in mine.items() if found}
-    if numbers is None or not mine:
+    variants_of = {t.id: variants.find(t.id) for t in definition.of_chapter(chapter)}
+    variants_of = {task: found for task, found in variants_of.items() if found}
+    if numbers is None or not variants_of:
         return []
     if not said["name"]:
         return [str(WhoAreYou())]
     drawn = {
-        task: numbers.drawn(task, said["name"], min(said["tries"].get(task, 0), numbers.tries - 1)) for task in mine
+        task: numbers.drawn(task, said["name"], min(said["tries"].get(task, 0), numbers.tries - 1))
+        for task in variants_of
     }
     head = f"These tasks have numbers of your own, {said['name']}, in the place of those in the text:"
-    return [head, *(f"  {task}: {mine[task].text(drawn[task])}" for task in mine)]
+    return [head, *(f"  {task}: {variants_of[task].text(drawn[task])}" for task in variants_of)]
 
 
 def again(task_id):

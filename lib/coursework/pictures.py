@@ -71,20 +71,20 @@ def cache_of(moments, shapes, room):
     """
     kept, seen = {}, set()
     for number, (what, places) in enumerate(moments):
-        for place in places:
-            if place in seen and place not in kept:
-                return _gone(number, what, place, kept, seen, shapes, room)
-            kept.pop(place, None)
-            kept[place] = True
-            seen.add(place)
+        for element in places:
+            if element in seen and element not in kept:
+                return _gone(number, what, element, kept, seen, shapes, room)
+            kept.pop(element, None)
+            kept[element] = True
+            seen.add(element)
             if len(kept) > room:
                 del kept[next(iter(kept))]
     return {}
 
 
-def _gone(number, what, place, kept, seen, shapes, room):
-    def state(*here):
-        return NEEDED if here == place else KEPT if here in kept else GONE if here in seen else UNUSED
+def _gone(number, what, element, kept, seen, shapes, room):
+    def state(*cell):
+        return NEEDED if cell == element else KEPT if cell in kept else GONE if cell in seen else UNUSED
 
     parts, lines, x = [text(MARGIN, 14, f"Move {number + 1}: {what}", weight="bold")], [], MARGIN
     step = min(9, _MOST_HIGH / max(rows for rows, _ in shapes.values()))
@@ -98,7 +98,7 @@ def _gone(number, what, place, kept, seen, shapes, room):
                 for row in range(rows)
             ]
         x += width + 20
-    array, row, k = place
+    array, row, k = element
     y = 40 + step * max(rows for rows, _ in shapes.values()) + 16
     parts.append(text(MARGIN, y, f"A box is a line. Filled: one of the {room} in the cache.", 12))
     parts.append(text(MARGIN, y + 16, "Empty, red: gone. Cross: gone, and needed again now.", 12))
@@ -120,22 +120,22 @@ def waiting(waits):
         return {}
     to = {who: whom for who, _, whom in waits}
     names = list(dict.fromkeys([*to, *filter(None, to.values())]))
-    place = _places(names)
+    position = _places(names)
     ring = {name for name in names if _comes_back(name, to)}
     headline = "A ring: nobody can go on" if ring else "Nobody can go on"
     parts, lines = [text(MARGIN, 14, headline, weight="bold")], []
     for who, what, whom in waits:
         colour = RED if who in ring else "currentColor"
         if whom and whom != who:
-            parts.append(_arrow(place[who], place[whom], what, colour, to.get(whom) == who))
+            parts.append(_arrow(position[who], position[whom], what, colour, to.get(whom) == who))
             lines.append(f"{who} --[{what}]--> {whom}")
         else:
-            x, y = place[who]
+            x, y = position[who]
             words = f"waits for {what}" + (", which it has itself" if whom else "")
             parts.append(text(x, y + _NODE[1] / 2 + 14, _cut(words, 24 if len(names) > 1 else 50), 11, "middle"))
             lines.append(f"{who} --[{what}]--> " + (f"{who}" if whom else "nobody"))
     for name in names:
-        x, y = place[name]
+        x, y = position[name]
         box = rect(x - _NODE[0] / 2, y - _NODE[1] / 2, *_NODE, 0.06, 2 if name in ring else 0.8)
         parts += [
             box.replace("currentColor", RED) if name in ring else box,
@@ -143,7 +143,7 @@ def waiting(waits):
         ]
     alt = "; ".join(_sentence(*wait) for wait in waits)
     alt += ". That is a ring." if ring else "."
-    return {"svg": canvas(max(y for _, y in place.values()) + 42, parts, alt), "alt": alt, "text": "\n".join(lines)}
+    return {"svg": canvas(max(y for _, y in position.values()) + 42, parts, alt), "alt": alt, "text": "\n".join(lines)}
 
 
 def _sentence(who, what, whom):
@@ -164,10 +164,10 @@ def _places(names):
 
 def _comes_back(name, to):
     """Whether who waits leads from a thread back to itself."""
-    at = name
+    current = name
     for _ in to:
-        at = to.get(at, "")
-        if at == name:
+        current = to.get(current, "")
+        if current == name:
             return True
     return False
 

@@ -51,8 +51,8 @@ def plain(value, limits=RESULT, keep=lambda array: array):
             raise NotPlain(f"its arrays have more than {limits.array_bytes >> 20} MiB")
         return keep(x)
 
-    def walk(x, place):
-        if len(place) > limits.depth:
+    def walk(x, path):
+        if len(path) > limits.depth:
             raise NotPlain("it is nested too deeply")
         if type(x) is np.ndarray and x.ndim == 0:
             x = x[()]
@@ -61,7 +61,7 @@ def plain(value, limits=RESULT, keep=lambda array: array):
         if x is None or x is ...:  # an answer that is still open
             return leaf(None)
         if type(x) is int and x.bit_length() > MOST_BITS:
-            raise NotPlain(_at(place) + f"a whole number of {x.bit_length():,} bits")
+            raise NotPlain(_at(path) + f"a whole number of {x.bit_length():,} bits")
         if type(x) in (bool, int, float, str):
             return leaf(x)
         if type(x) is np.ndarray and x.dtype.kind == "U":
@@ -70,11 +70,11 @@ def plain(value, limits=RESULT, keep=lambda array: array):
             return array(x)
         if type(x) in (list, tuple):
             count(0)
-            return [walk(y, (*place, i)) for i, y in enumerate(x)]
+            return [walk(y, (*path, i)) for i, y in enumerate(x)]
         if type(x) is dict:
             count(0)
-            return {leaf(_key(k, place)): walk(y, (*place, k)) for k, y in x.items()}
-        raise NotPlain(_at(place) + _instead(x))
+            return {leaf(_key(k, path)): walk(y, (*path, k)) for k, y in x.items()}
+        raise NotPlain(_at(path) + _instead(x))
 
     return walk(value, ())
 
@@ -93,18 +93,18 @@ def reals(value):
     return found.astype(np.float64) if found.dtype.kind in "biuf" else None
 
 
-def _key(key, place):
+def _key(key, path):
     """The key of a dict as text, as JSON has it."""
     if isinstance(key, np.generic) and key.dtype.kind in "iuU":
         key = key.item()
     if (type(key) is int and key.bit_length() <= MOST_BITS) or type(key) is str:
         return str(key)
-    raise NotPlain(f"{_at(place)}a dict with {_a(key)} for a key; text and whole numbers can be keys")
+    raise NotPlain(f"{_at(path)}a dict with {_a(key)} for a key; text and whole numbers can be keys")
 
 
-def _at(place):
+def _at(path):
     """Where in a result something stands, in words."""
-    return f"at {''.join(f'[{part!r}]' for part in place)[:60]}: " if place else ""
+    return f"at {''.join(f'[{part!r}]' for part in path)[:60]}: " if path else ""
 
 
 def _a(value):

@@ -142,9 +142,9 @@ def refuse_what_spoils(statements, without):
             raise Spoils(f"`{ast.unparse(node)[:60]}`", node.lineno, without[name])
 
 
-def check(statements, own):
-    """Raise NotAdmitted unless the top-level `statements` keep the rules. `own`: further names they may use."""
-    local, attributes = set(own), set()
+def check(statements, allowed):
+    """Raise NotAdmitted unless the top-level `statements` keep the rules. `allowed`: further names they may use."""
+    local, attributes = set(allowed), set()
     aliases = {s.targets[0].id for s in statements if isinstance(s, ast.Assign) and _is_class(s.value, set())}
     made = {s.name for s in statements if isinstance(s, ast.FunctionDef | ast.ClassDef)} - aliases
     for statement in statements:
@@ -268,7 +268,11 @@ class _Rules(ast.NodeVisitor):
         root = node.func.value if isinstance(node.func, ast.Attribute) else node.func
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if called in HANDED_TO and isinstance(root, ast.Name) and root.id not in self.local | self.made:
-            parts = [part for one in node.args for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
+            parts = [
+                part
+                for argument in node.args
+                for part in (argument.elts if isinstance(argument, ast.Tuple) else [argument])
+            ]
             self.used |= {id(part) for part in parts}
         self.generic_visit(node)
 

@@ -103,8 +103,8 @@ def _given(answer):
     found = []
     for part in answer.__mro__[:-1] if isinstance(answer, type) else (answer,):
         if str(getattr(sys.modules.get(getattr(part, "__module__", None)), "__file__", "")).startswith(str(COURSE)):
-            lines, first = inspect.getsourcelines(part)
-            found.append((inspect.getsourcefile(part), first, first + len(lines) - 1))
+            lines, first_line = inspect.getsourcelines(part)
+            found.append((inspect.getsourcefile(part), first_line, first_line + len(lines) - 1))
     return found
 
 

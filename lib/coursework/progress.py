@@ -117,8 +117,8 @@ def waits_for(task, solved=(), known=None):
     """The id of the task that must be right before `task` opens, or "". `solved`: ids of more that are."""
     if not task.after or task.after in solved or (known is None and file() is None):
         return ""
-    first, known = definition.find(task.after), read() if known is None else known
-    return "" if known.get(f"{first.id} {first.part}", {}).get("status") == "right" else first.id
+    prerequisite, known = definition.find(task.after), read() if known is None else known
+    return "" if known.get(f"{prerequisite.id} {prerequisite.part}", {}).get("status") == "right" else prerequisite.id
 
 
 def next_hint(task_id):

@@ -22,7 +22,7 @@ def checked_njit(**options):
 def _checked(context, builder, sig, args, ufunc, kernel_class):
     told = [(arg, ty) for arg, ty in zip(args, sig.args, strict=True) if isinstance(ty, types.Array)]
     if len(args) > ufunc.nin and isinstance(sig.args[-1], types.Array):
-        shapes = [_shape(context, builder, *each) for each in told]
+        shapes = [_shape(context, builder, *typed_arg) for typed_arg in told]
         for shape in shapes[:-1]:
             _fits(context, builder, shape, shapes[-1])
     return _numpy_ufunc_kernel(context, builder, sig, args, ufunc, kernel_class)
@@ -34,9 +34,9 @@ def _shape(context, builder, array, ty):
 
 def _fits(context, builder, shape, out):
     """Raise ValueError in compiled code unless `shape` can be broadcast to `out`."""
-    one = ir.Constant(ir.IntType(64), 1)
+    size_one = ir.Constant(ir.IntType(64), 1)
     for size, wanted in zip(reversed(shape), reversed(out), strict=False):
-        differs = builder.and_(builder.icmp_signed("!=", size, wanted), builder.icmp_signed("!=", size, one))
+        differs = builder.and_(builder.icmp_signed("!=", size, wanted), builder.icmp_signed("!=", size, size_one))
         with cgutils.if_unlikely(builder, differs):
             text = "the arrays have other shapes than the one that is written to"
             context.call_conv.return_user_exc(builder, ValueError, (text,))

@@ -75,70 +75,71 @@ def points(task):
 def weeks(text, start=None, root=ROOT):
     """The weeks of a syllabus; SyllabusError with all that is wrong with it."""
     try:
-        given = tomllib.loads(text)
+        plan = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SyllabusError(f"It is no TOML: {error}.") from None
-    wrong = [f"{name!r} is not known here; known are {', '.join(sorted(KNOWN))}." for name in given.keys() - KNOWN]
-    wrong += dates_wrong(given, start)
-    rows, seen = given.get("week", []), {}
+    wrong = [f"{name!r} is not known here; known are {', '.join(sorted(KNOWN))}." for name in plan.keys() - KNOWN]
+    wrong += dates_wrong(plan, start)
+    rows, seen = plan.get("week", []), {}
     if not rows:
         wrong.append("It has no [[week]].")
     found = []
     for number, row in enumerate(rows, 1):
-        at = f"Week {number}"
+        where = f"Week {number}"
         wrong += [
-            f"{at}: {name!r} is not known; known are {', '.join(sorted(OF_A_WEEK))}." for name in row.keys() - OF_A_WEEK
+            f"{where}: {name!r} is not known; known are {', '.join(sorted(OF_A_WEEK))}."
+            for name in row.keys() - OF_A_WEEK
         ]
-        wrong += [f"{at} has no {name}." for name in ("title", "pages", "tasks") if name not in row]
-        pages = [one for name in row.get("pages", ()) for one in page(root, name, at, wrong)]
-        tasks = [one for name in row.get("tasks", ()) for one in tasks_of(name, at, wrong)]
-        for what in (*(one.name for one in pages), *(task.id for task in tasks)):
+        wrong += [f"{where} has no {name}." for name in ("title", "pages", "tasks") if name not in row]
+        pages = [entry for name in row.get("pages", ()) for entry in page(root, name, where, wrong)]
+        tasks = [entry for name in row.get("tasks", ()) for entry in tasks_of(name, where, wrong)]
+        for what in (*(entry.name for entry in pages), *(task.id for task in tasks)):
             if what in seen:
-                wrong.append(f"{at}: {what} stands in week {seen[what]}, too.")
+                wrong.append(f"{where}: {what} stands in week {seen[what]}, too.")
             seen.setdefault(what, number)
         found.append((number, row, tuple(pages), tuple(tasks)))
     if wrong:
         raise SyllabusError("\n".join(wrong))
-    mondays = dated(start or given["start"], len(rows), given.get("breaks", ()))
+    mondays = dated(start or plan["start"], len(rows), plan.get("breaks", ()))
     return [
-        Week(number, monday, due(monday, given), row["title"], row.get("in_class", ""), pages, tasks)
+        Week(number, monday, due(monday, plan), row["title"], row.get("in_class", ""), pages, tasks)
         for monday, (number, row, pages, tasks) in zip(mondays, found, strict=True)
     ]
 
 
-def dates_wrong(given, start):
-    first = start or given.get("start")
-    if type(first) is not date:
-        yield f"start is {first!r}; expected a date, as 2027-03-01."
-    elif first.weekday():
-        yield f"start is {first}, a {first:%A}; expected a Monday."
+def dates_wrong(plan, start):
+    first_day = start or plan.get("start")
+    if type(first_day) is not date:
+        yield f"start is {first_day!r}; expected a date, as 2027-03-01."
+    elif first_day.weekday():
+        yield f"start is {first_day}, a {first_day:%A}; expected a Monday."
     for name in ("breaks", "holidays"):
-        if any(type(day) is not date for day in given.get(name, ())):
-            yield f"{name} is {given[name]!r}; expected dates, as [2027-03-29]."
-    if type(given.get("due", 0)) is not int or given.get("due", 0) < 0:
-        yield f"due is {given['due']!r}; expected a number of days."
-    if type(given.get("time", time())) is not time:
-        yield f"time is {given['time']!r}; expected a time, as 23:59:00."
+        if any(type(day) is not date for day in plan.get(name, ())):
+            yield f"{name} is {plan[name]!r}; expected dates, as [2027-03-29]."
+    if type(plan.get("due", 0)) is not int or plan.get("due", 0) < 0:
+        yield f"due is {plan['due']!r}; expected a number of days."
+    if type(plan.get("time", time())) is not time:
+        yield f"time is {plan['time']!r}; expected a time, as 23:59:00."
 
 
-def page(root, name, at, wrong):
+def page(root, name, where, wrong):
     """The page, in a list; none where the book's table of contents has none."""
     path = root / "chapters" / f"{name}.md"
     listed = f"chapters/{name}\n" in (root / "_toc.yml").read_text(encoding="utf-8")
     if not path.is_file() or not listed:
-        wrong.append(f"{at}: the book has no page {name!r}.")
+        wrong.append(f"{where}: the book has no page {name!r}.")
         return []
     text = path.read_text(encoding="utf-8")
     said, title = TIME.search(text), re.search(r"^# (.+)$", text, re.MULTILINE)
     return [Page(name, title[1], int(said[1]) if said else 0)]
 
 
-def tasks_of(name, at, wrong):
+def tasks_of(name, where, wrong):
     """The task, or all tasks of a chapter."""
     try:
         return definition.of_chapter(name) if name in definition.chapters() else [definition.find(name)]
     except ValueError:
-        wrong.append(f"{at}: there is no task {name!r}.")
+        wrong.append(f"{where}: there is no task {name!r}.")
         return []
 
 
@@ -153,12 +154,12 @@ def dated(start, number, breaks):
     return found
 
 
-def due(monday, given):
+def due(monday, plan):
     """When a week's tasks are due: on no holiday."""
-    day = monday + timedelta(days=given.get("due", 7))
-    while day in given.get("holidays", ()):
+    day = monday + timedelta(days=plan.get("due", 7))
+    while day in plan.get("holidays", ()):
         day += timedelta(days=1)
-    return datetime.combine(day, given.get("time", time(23, 59)))
+    return datetime.combine(day, plan.get("time", time(23, 59)))
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -168,13 +169,13 @@ def hours(minutes):
     return f"{minutes / 60:.1f}"
 
 
-def markdown(found, given, prefix="../chapters/"):
+def markdown(found, plan, prefix="../chapters/"):
     """The syllabus to hand out."""
     total = sum(week.work for week in found), sum(week.reading for week in found), sum(week.points for week in found)
     lines = [
-        f"# {given['title']}",
+        f"# {plan['title']}",
         "",
-        f"{len(found)} weeks from {found[0].monday} on, {given['class_hours']} hours a week in class. "
+        f"{len(found)} weeks from {found[0].monday} on, {plan['class_hours']} hours a week in class. "
         f"Reading takes {hours(total[1])} hours in all, tasks {hours(total[0])} hours; they are worth {total[2]} points.",
         "",
         "| week | from | topic | reading, h | tasks, h | points | due |",
@@ -192,14 +193,14 @@ def markdown(found, given, prefix="../chapters/"):
         )
         lines.append(f"| {' | '.join(map(str, cells))} |")
     for week in found:
-        read = ", ".join(f"[{one.title}]({prefix}{one.name}.md)" for one in week.pages)
+        read = ", ".join(f"[{entry.title}]({prefix}{entry.name}.md)" for entry in week.pages)
         tasks = ", ".join(f"{task.id} ({points(task)})" for task in week.tasks)
         lines += ["", f"## Week {week.number}: {week.title}", "", f"Read: {read}.", "", f"Tasks (points): {tasks}."]
         lines += ["", f"In class: {week.in_class}"] if week.in_class else []
     return "\n".join(lines) + "\n"
 
 
-def calendar(found, given):
+def calendar(found, plan):
     """iCalendar (RFC 5545): the due dates, in local time."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//coursework//syllabus//EN"]
     for week in found:
@@ -232,7 +233,7 @@ def cut(line, width=74):
     return [*pieces, piece]
 
 
-def table(found, given):
+def table(found, plan):
     """An assignment a line. Canvas and Moodle import grades, not assignments: this is for typing, or their API."""
     text = io.StringIO()
     write = csv.writer(text, lineterminator="\n").writerow
@@ -252,7 +253,7 @@ def table(found, given):
     return text.getvalue()
 
 
-def policy(found, given):
+def policy(found, plan):
     """The last due date of each notebook, for grades/policy.toml."""
     last = {}
     for week in found:
@@ -277,10 +278,10 @@ def main(arguments=None):
     except SyllabusError as error:
         print(error, file=sys.stderr)
         return 1
-    given = {"title": "Syllabus", "class_hours": 0} | tomllib.loads(text)
+    plan = {"title": "Syllabus", "class_hours": 0} | tomllib.loads(text)
     options.out.mkdir(parents=True, exist_ok=True)
     for name, write in WRITTEN.items():
-        (options.out / name).write_text(write(found, given), encoding="utf-8", newline="")
+        (options.out / name).write_text(write(found, plan), encoding="utf-8", newline="")
     minutes = sum(week.work + week.reading for week in found)
     print(
         f"{len(found)} weeks, {sum(week.points for week in found)} points, {hours(minutes)} hours of reading and tasks."

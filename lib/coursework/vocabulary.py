@@ -27,7 +27,7 @@ _CUDA = under("cuda", f"""
     shfl_xor_sync ballot_sync any_sync all_sync eq_sync match_any_sync match_all_sync activemask lanemask_lt
     fma popc brev clz ffs cbrt selp threadfence threadfence_block threadfence_system
 """).union(
-    *(under(f"cuda.{place}", "x y z") for place in _THREE.split()),
+    *(under(f"cuda.{vector}", "x y z") for vector in _THREE.split()),
     under("cuda.shared", "array"),
     under("cuda.local", "array"),
     under("cuda.const", "array_like"),

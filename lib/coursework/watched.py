@@ -43,8 +43,8 @@ def unset(recorder):
     """The first load of an element of an np.empty in which nothing was stored, in words."""
     if not recorder.unset:
         return ""
-    root, place = recorder.unset[0]
-    where = recorder.places[place] if place >= 0 else None
+    root, index = recorder.unset[0]
+    where = recorder.places[index] if index >= 0 else None
     return f"line {where.line} reads `{where.text}`" if where and where.text else f"an element of {root.name} is read"
 
 

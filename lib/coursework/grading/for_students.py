@@ -50,10 +50,10 @@ def _asked(what):
     return [what["asked"]] if what.get("asked") else []
 
 
-def feedback_markdown(student, mine):
+def feedback_markdown(student, rows):
     """One page for one student. What came from the answers stands in fenced blocks."""
     lines = [f"# Feedback for {_plain(student)}", ""]
-    for result in mine:
+    for result in rows:
         final = result.get("final", result["points"])
         lines += [f"## {result['exercise']}: {final:g} of {result['max_points']} points", ""]
         lines += [_state(result), ""] if _state(result) else []
@@ -86,13 +86,13 @@ def _plain(text):
     return "".join("\\" + c if c in "\\`*_{}[]<>()#!|" else c for c in text)
 
 
-def feedback_html(student, mine):
+def feedback_html(student, rows):
     """The same as a page for a browser. All that came from the student is escaped."""
     shown = [
         row | {
             "state": _state(row), "said": about_points(row), "final": row.get("final", row["points"]),
             "shown": [t | {"said": about_task(t)} for t in row["tasks"] if shows_tasks(row)],
         }
-        for row in mine
+        for row in rows
     ]  # fmt: skip
     return PAGES.get_template("feedback.html").render(student=student, results=shown)

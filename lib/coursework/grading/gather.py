@@ -36,8 +36,8 @@ class Added:
         """The names by which a student may have asked for numbers of their own: the grader's, and those of the roster."""
         row = next((r for r in self.roster if r["student"] == submission.student), None)
         who = people.described(submission.student, row)
-        mine = [submission.student, *(v for kind in sorted(who) for v in who[kind])]
-        return list(self.numbers.persons or dict.fromkeys(map(own.plain, mine)))
+        identities = [submission.student, *(v for kind in sorted(who) for v in who[kind])]
+        return list(self.numbers.persons or dict.fromkeys(map(own.plain, identities)))
 
     def draws(self, submission):
         """What gives the tasks with the numbers that a student may have; None where all have those of the book.

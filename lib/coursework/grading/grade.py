@@ -149,7 +149,7 @@ def _check(step, session, seed, untouched, graded, checked, drawn):
             failure = checking.Failure("unsolved", "No numbers were handed in", (("it said", error.text),))
             outcomes.append(checking.Outcome(task.id, "prediction", checking.UNSOLVED, 0, task.points, failure=failure))
         else:
-            tried = [checking.check(one, numbers) for one in drawn(task)]
+            tried = [checking.check(variant, numbers) for variant in drawn(task)]
             outcomes.append(next((o for o in tried if o.status == checking.RIGHT), tried[0]))
 
     scope = {"check": check, "budget": budget, "predict": predict}

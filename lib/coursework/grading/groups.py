@@ -21,11 +21,11 @@ def place(needed=NEEDED):
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    own = next((line[3:] for line in lines if line.startswith("0::")), None)
+    cgroup = next((line[3:] for line in lines if line.startswith("0::")), None)
     root = next((root for root in ROOTS if (root / "cgroup.controllers").exists()), None)
-    if own is None or root is None:
+    if cgroup is None or root is None:
         return None
-    folder = root / own.strip("/")
+    folder = root / cgroup.strip("/")
     for above in (folder, *folder.parents):
         if not above.is_relative_to(root):
             return None

@@ -107,9 +107,13 @@ class _State:
         from .intake.roster import BadSubmissions
 
         option = config.option
-        here = config.invocation_params.dir / "solutions"
+        solutions = config.invocation_params.dir / "solutions"
         folder = (
-            Path(option.grade_masters) if option.grade_masters else here if here.is_dir() else _CHECKOUT / "solutions"
+            Path(option.grade_masters)
+            if option.grade_masters
+            else solutions
+            if solutions.is_dir()
+            else _CHECKOUT / "solutions"
         )
         masters = {p.stem: p for p in sorted(folder.glob(build.PATTERN))}
         if option.grade_exercise:

@@ -22,10 +22,10 @@ def write_all(out, submissions, masters, added=None):
     for row in rows:
         by_student[row["student"]].append(row)
     _write_csv(out / "totals.csv", _totals(by_student))
-    for student, mine in by_student.items():
+    for student, student_rows in by_student.items():
         name = results.safe_name(student)
-        _write(out / "feedback" / f"{name}.md", feedback_markdown(student, mine))
-        _write(out / "feedback" / f"{name}.html", feedback_html(student, mine))
+        _write(out / "feedback" / f"{name}.md", feedback_markdown(student, student_rows))
+        _write(out / "feedback" / f"{name}.html", feedback_html(student, student_rows))
     _write(out / "overview.html", overview_html(rows, len(pairs)))
     if pairs:
         _write(out / "similarity.html", offered.similarity_page(pairs, rows))
@@ -74,14 +74,14 @@ def _line(row):
 
 def _totals(by_student):
     """A line for each student: the points that count in each exercise, and their sum."""
-    by_student = {student: [row for row in mine if row["max_points"]] for student, mine in by_student.items()}
-    exercises = sorted({row["exercise"] for mine in by_student.values() for row in mine})
+    by_student = {student: [row for row in rows if row["max_points"]] for student, rows in by_student.items()}
+    exercises = sorted({row["exercise"] for rows in by_student.values() for row in rows})
     lines = []
-    for student, mine in by_student.items():
-        if not mine:
+    for student, rows in by_student.items():
+        if not rows:
             continue  # an entry of the folder that is nobody's
-        final = {row["exercise"]: row["final"] for row in mine if not open_grade(row)}
-        most = sum(row["max_points"] for row in mine)
+        final = {row["exercise"]: row["final"] for row in rows if not open_grade(row)}
+        most = sum(row["max_points"] for row in rows)
         points = {e: final.get(e, "") for e in exercises}
         lines.append({"student": student, **points, "total": results.whole(sum(final.values())), "of": most})
     return lines
@@ -95,12 +95,14 @@ def open_grade(row):
 def _summary(out, rows, pairs, said):
     out = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
     done = [r for r in rows if r["status"] == "graded"]
-    other = Counter(r["status"].split(":")[0] for r in rows if r["status"] != "graded")
+    not_graded = Counter(r["status"].split(":")[0] for r in rows if r["status"] != "graded")
     points, most = sum(r["points"] for r in done), sum(r["max_points"] for r in done)
     flagged, late = sum(bool(r["flags"]) for r in rows), sum(bool(r["late"]) for r in rows)
     by_hand = sum(r["by_hand"] is not None or any("graded" in t for t in r["tasks"]) for r in rows)
     lines = [f"{len(done)} of {len(rows)} notebooks graded, {points:g} of {most} points in them."]
-    lines += [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(other.items()))}."] if other else []
+    lines += (
+        [f"Not graded: {', '.join(f'{n} {status}' for status, n in sorted(not_graded.items()))}."] if not_graded else []
+    )
     lines += [f"{late} late: see the column `late_days`."] if late else []
     lines += [f"{by_hand} with points given by hand ({offered.BY_HAND})."] if by_hand else []
     lines += [f"{flagged} with flags: look at them in grades.csv before you hand out grades."] if flagged else []

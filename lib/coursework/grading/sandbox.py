@@ -183,10 +183,10 @@ class Sandbox:
 
 def _free_user():
     """A user number without processes, new for each sandbox: limits count the processes of a user together."""
-    first = USERS[0] if _knows_user(USERS[0]) else USERS[1]
+    first_user = USERS[0] if _knows_user(USERS[0]) else USERS[1]
     taken = {_user_of(process) for process in psutil.process_iter()}
     while True:
-        user = first + (os.getpid() * 31 + next(_COUNTER)) % 4000
+        user = first_user + (os.getpid() * 31 + next(_COUNTER)) % 4000
         if user not in taken:
             return user
 
@@ -196,7 +196,7 @@ def _knows_user(number):
         ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     except (OSError, ValueError):
         return False
-    return any(first <= number < first + count for first, _, count in ranges)
+    return any(first_id <= number < first_id + count for first_id, _, count in ranges)
 
 
 def _user_of(process):

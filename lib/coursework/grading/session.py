@@ -264,8 +264,8 @@ class Session:
             if not isinstance(reply, dict):
                 raise exchange.BadData("no reply")
             if "failed" in reply:
-                name, text, line, place = (str(part)[:2000] for part in reply["failed"])
-                failure = AnswerFailed(name, text, line, place)
+                name, text, line, location = (str(part)[:2000] for part in reply["failed"])
+                failure = AnswerFailed(name, text, line, location)
                 if name == "OutputLimit":
                     self.flag(asked, failure)
                 raise failure

@@ -27,7 +27,7 @@ class Lost:
         waited, threads = 0.0, dict(_threads(pids))
         for thread, (_, ready) in threads.items():
             waited = max(waited, ready - self._threads.get(thread, (0, 0))[1])
-        seen = sum(own - self._threads.get(thread, (0, 0))[0] for thread, (own, _) in threads.items())
+        seen = sum(cpu_seconds - self._threads.get(thread, (0, 0))[0] for thread, (cpu_seconds, _) in threads.items())
         lost = min(waited, seconds - seen / len(self._cores))
         if ran:
             lost = max(lost, seconds - ran - (idle - self._idle))
@@ -41,8 +41,8 @@ def _threads(pids):
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{pid}/task"):
                 with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                    own, ready, _ = file.read().split()
-                    yield thread, (int(own) / 1e9, int(ready) / 1e9)
+                    cpu_time, ready, _ = file.read().split()
+                    yield thread, (int(cpu_time) / 1e9, int(ready) / 1e9)
 
 
 def _ran(pids):

@@ -66,21 +66,21 @@ class Watch:
     def _look(self):
         turns = self.notebook.turn, self.clean.turn
         parents = _parents()
-        mine = set(_below(os.getpid(), parents)) - self._before
+        running = set(_below(os.getpid(), parents)) - self._before
         roots = self.clean.roots()
         theirs = {pid for root in roots for pid in (root, *_below(root, parents))}
-        boxes = [(self.notebook, turns[0], mine - theirs), (self.clean, turns[1], mine & theirs)]
-        lost = self._lost.since_last(mine)
+        boxes = [(self.notebook, turns[0], running - theirs), (self.clean, turns[1], running & theirs)]
+        lost = self._lost.since_last(running)
         for box, turn, pids in boxes:
             box.lost += lost
             self._look_at(box, turn, pids)
         shares = [_memory(pids) for *_, pids in boxes]
         full, self._full = self._full, self._group.out_of_memory()
-        too_much = sum(shares) > self.limits.memory and _memory(mine, exactly=True) > self.limits.memory
+        too_much = sum(shares) > self.limits.memory and _memory(running, exactly=True) > self.limits.memory
         if too_much or self._full > full:
             text = f"all its processes took more than {_shown(self.limits.memory)} of memory"
             _end(*boxes[shares.index(max(shares))], "MemoryLimit", text)
-        elif len(mine) > self.limits.processes:
+        elif len(running) > self.limits.processes:
             _end(*boxes[0], "ProcessLimit", f"it had more than {self.limits.processes} processes")
         elif _resident(os.getpid()) - self._grader > GRADER:
             _end(*boxes[0], "OutputLimit", f"it sent more than {_shown(GRADER)} to the grader")
@@ -148,11 +148,11 @@ def _memory(pids, exactly=False):
     """Bytes of memory that processes have. `exactly`: a page that several of them share counts once."""
     total = 0
     for pid in pids:
-        own = _resident(pid)
+        resident = _resident(pid)
         if exactly:
             with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-                own = next((int(line.split()[1]) << 10 for line in file if line.startswith(b"Pss:")), own)
-        total += own
+                resident = next((int(line.split()[1]) << 10 for line in file if line.startswith(b"Pss:")), resident)
+        total += resident
     return total
 
 

@@ -97,20 +97,25 @@ class ArrayTask(Task):
                 found.append(np.asarray(again(filled)[out], np.float64))
             except AnswerFailed:
                 return None
-        one, three = found
-        return np.isfinite(one) & np.isfinite(three) & ((one != 1) | (three != 3)) & (one != three)
+        from_one, from_three = found
+        return (
+            np.isfinite(from_one)
+            & np.isfinite(from_three)
+            & ((from_one != 1) | (from_three != 3))
+            & (from_one != from_three)
+        )
 
     def _mismatch(self, case, arguments, comparison):
         kind, cause = diagnosis.diagnose(self, case, comparison, arguments)
-        first, state = comparison.first, comparison.state
-        where = f"element {_index(first)}; {comparison.bad} of {state.size} are wrong"
+        first_wrong, state = comparison.first, comparison.state
+        where = f"element {_index(first_wrong)}; {comparison.bad} of {state.size} are wrong"
         facts = [("first wrong", where if state.size > 1 or self.out != "result" else "the number returned")]
-        owner = self.owner(case, first, state.shape)
+        owner = self.owner(case, first_wrong, state.shape)
         facts += [("belongs to", owner)] if owner else []
-        facts.append(("expected", number(comparison.expected[first])))
-        untouched = state[first] == diagnosis.UNWRITTEN
-        got = "what was there before: nobody wrote it" if untouched else number(comparison.got[first])
-        if unset.is_junk(comparison.got[first]):
+        facts.append(("expected", number(comparison.expected[first_wrong])))
+        untouched = state[first_wrong] == diagnosis.UNWRITTEN
+        got = "what was there before: nobody wrote it" if untouched else number(comparison.got[first_wrong])
+        if unset.is_junk(comparison.got[first_wrong]):
             got = "no number: np.empty made it, and nothing was stored there"
         facts.append(("got", got))
         picture = {

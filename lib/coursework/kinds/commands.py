@@ -94,8 +94,8 @@ class CommandsTask(DataTask):
 
     def _exchanged(self, earlier, later, kind, buffer, before):
         """The failure of a pair that nothing orders, with an order that shows it."""
-        first = [c.name for c in self.commands if c.name in before[later.name]]
-        order = [*first, later.name, *(c.name for c in self.commands if c.name not in (*first, later.name))]
+        prefix = [c.name for c in self.commands if c.name in before[later.name]]
+        order = [*prefix, later.name, *(c.name for c in self.commands if c.name not in (*prefix, later.name))]
         happens, cause = _TOLD[kind]
         facts = (
             ("an order", f"the queue may run: {', '.join(order)}"),

@@ -62,10 +62,10 @@ class CounterexampleTask(DataTask):
         return (*super().failures(), "agrees", "right-fails-too")
 
     def examine(self, answer, cases, seed):
-        given = self.read(self.given(answer), {flaw.name: flaw.fields for flaw in self.flaws}) or {}
+        submitted = self.read(self.given(answer), {flaw.name: flaw.fields for flaw in self.flaws}) or {}
         found, missing, picture = [], [], {}
         for flaw in self.flaws:
-            values = given.get(flaw.name) or {}
+            values = submitted.get(flaw.name) or {}
             gaps = [name for name in flaw.fields if values.get(name) is None]
             if gaps:
                 missing.append(flaw.name + (f" ({', '.join(gaps)})" if values and len(gaps) < len(flaw.fields) else ""))

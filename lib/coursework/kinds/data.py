@@ -173,10 +173,10 @@ class DataTask(Task):
             facts = (("it said", error.text or error.name),)
             raise Failed(Failure("not-allowed", "The answer cannot be looked at", facts, _PLAIN)) from None
 
-    def read(self, value, fields, place=""):
+    def read(self, value, fields, path=""):
         """{name: value} of a dict with exactly the names of `fields`, each as its field reads it; None for one that is
         still `...`. `fields` maps names to fields, or to such maps. Raises Failed."""
-        where = f"{place}: " if place else ""
+        where = f"{path}: " if path else ""
         if _missing(value):
             return None
         asked = ", ".join(f'"{name}"' for name in fields)
@@ -185,17 +185,17 @@ class DataTask(Task):
         for name in value:
             if name not in fields:
                 self.refuse(f"{where}an unknown name", f"a dict with {asked}", brief(name) + _meant(name, fields))
-        return {name: self._field(value.get(name), field, f"{place} {name}".strip()) for name, field in fields.items()}
+        return {name: self._field(value.get(name), field, f"{path} {name}".strip()) for name, field in fields.items()}
 
-    def _field(self, value, field, place):
+    def _field(self, value, field, path):
         if isinstance(field, dict):
-            return self.read(value, field, place)
+            return self.read(value, field, path)
         if _missing(value):
             return None
         try:
             return field.read(value)
         except Refused as error:
-            self.refuse(f"{place} is not what is allowed", field.words, str(error))
+            self.refuse(f"{path} is not what is allowed", field.words, str(error))
 
     def refuse(self, headline, rule, got):
         """Raises Failed for an answer outside of what the statement allows. `rule`: the rule, in words."""
@@ -233,14 +233,14 @@ def in_words(run, tell=True):
     facts = dict(failure.facts)
     if "first wrong" in facts:
         owner = f", which belongs to {facts['belongs to']}," if "belongs to" in facts else ""
-        first = facts["first wrong"].split(";")[0]
+        element = facts["first wrong"].split(";")[0]
         if not tell and "nobody wrote it" in facts["got"]:
-            return f"{case.name}: look at {first}{owner.rstrip(',')}."
+            return f"{case.name}: look at {element}{owner.rstrip(',')}."
         got = "was written by nobody" if "nobody wrote it" in facts["got"] else f"is {facts['got']}"
-        return f"{case.name}: {first}{owner} {got}; expected {facts['expected']}."
-    place, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""
-    if place and not tell:
-        return f"{case.name}: look at `{place}`{who}."
+        return f"{case.name}: {element}{owner} {got}; expected {facts['expected']}."
+    location, who = facts.get("at", ""), f" in {facts['happened in']}" if "happened in" in facts else ""
+    if location and not tell:
+        return f"{case.name}: look at `{location}`{who}."
     if not tell and ("got" in facts or "table" in failure.picture):
         return f"{case.name}: it goes wrong here."
     said = facts.get("it said") or "; ".join(f"{label} {text}" for label, text in failure.facts)

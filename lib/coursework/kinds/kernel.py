@@ -106,12 +106,12 @@ class KernelTask(ArrayTask):
 
     def _causes(self):
         """Those of the budget; a task that itself limits atomics or asks for lanes knows better what to say of them."""
-        own = self.budget.causes
-        if any(cause in own for cause in _DEARER.values()):
-            return own  # of a copy of a task
+        budget_causes = self.budget.causes
+        if any(cause in budget_causes for cause in _DEARER.values()):
+            return budget_causes  # of a copy of a task
         unsaid = [cause for name, cause in _DEARER.items() if name not in self.budget.require]
         said = [cause for cause in _DEARER.values() if cause not in unsaid]
-        return (*unsaid, *own, *said)
+        return (*unsaid, *budget_causes, *said)
 
     def failures(self):
         """`none-beyond`: an index outside where no thread is beyond the end, so that no guard is missing.
@@ -213,10 +213,10 @@ class KernelTask(ArrayTask):
             return f"thread {thread} of block {block}"
         linear = int(np.ravel_multi_index(index, shape))
         threads, blocks = diagnosis.threads_per_block(case), diagnosis.total(case.grid)
-        turn, place = divmod(linear, threads * blocks)
-        block, thread = divmod(place, threads)
+        turn, position = divmod(linear, threads * blocks)
+        block, thread = divmod(position, threads)
         again = f", in round {turn + 1} of its loop" if turn else ""
-        return f"thread {thread} of block {block} ({block} * {threads} + {thread} = {place}){again}"
+        return f"thread {thread} of block {block} ({block} * {threads} + {thread} = {position}){again}"
 
     def threads_shown(self, case, state):
         return diagnosis.threads_per_block(case) if state.ndim == 1 else 0

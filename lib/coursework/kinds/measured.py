@@ -107,8 +107,8 @@ class MeasuredTask(CompiledTask):
         truth = {"flops": flops, "moved": moved, "intensity": flops / moved, "roof": self.card.bound(flops / moved)}
         for name in self.claims:
             if not _near(said[name], truth[name]):
-                other, _ = self._counted(answer, arguments_of(self.claimed, seed, 3002))
-                self._not_what_is_counted(name, said, truth, branches=name != "roof" and other != flops)
+                other_flops, _ = self._counted(answer, arguments_of(self.claimed, seed, 3002))
+                self._not_what_is_counted(name, said, truth, branches=name != "roof" and other_flops != flops)
         said = (
             *checked,
             f"Counted in your source, {self.claimed.name}: {flops} flops, {moved} bytes, {flops / moved:.3g} flops per byte. "

@@ -61,8 +61,8 @@ class MendTask(KernelTask):
         checked, *more = super().examine(answer, cases, seed)
         if run:
             self._mended(answer, seed)
-        first = f'As it was handed out: "{truth}". {in_words(run)}'
-        return (first, *checked), *more
+        summary = f'As it was handed out: "{truth}". {in_words(run)}'
+        return (summary, *checked), *more
 
     def _mended(self, answer, seed):
         """Raises Failed where the kernel was replaced: one thread does what many did, so that many more requests go to memory."""
@@ -75,7 +75,7 @@ class MendTask(KernelTask):
 
     def _requests(self, answer, seed):
         """Requests for global memory in the case of most threads; 0 where the kernel does not end, or makes none."""
-        case = max(self.cases, key=lambda one: total(one.grid) * threads_per_block(one))
+        case = max(self.cases, key=lambda candidate: total(candidate.grid) * threads_per_block(candidate))
         arguments = arguments_of(case, seed, 3000)
         try:
             _, report = answer.xray(case.grid, case.block, arguments, {"global_load_requests": 0})

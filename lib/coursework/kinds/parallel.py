@@ -83,9 +83,9 @@ class ParallelTask(CompiledTask):
     def examine(self, answer, cases, seed):
         """Compiles, watches, then compares: a race is told by its iterations, not by a number that came out by
         chance. That nothing is parallel is told last."""
-        first = arguments_of(cases[0], seed, 0)
-        _, after = attempt(self, cases[0], lambda: answer.compiled_call(first))
-        self.inputs_unchanged(cases[0], first, after)
+        first_arguments = arguments_of(cases[0], seed, 0)
+        _, after = attempt(self, cases[0], lambda: answer.compiled_call(first_arguments))
+        self.inputs_unchanged(cases[0], first_arguments, after)
         case = self.watch.case or cases[0]
         seen = self._watched(answer, case, arguments_of(case, seed, 2000))
         watched = case, arguments_of(case, seed, 2000)
@@ -112,12 +112,14 @@ class ParallelTask(CompiledTask):
         them where it is larger than all that are compared: who is serial there is not parallel."""
         largest = 0
         for case in (*cases, *self.watch.larger, *([self.budget.case] if self.budget and self.budget.case else ())):
-            one, other = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
-            size = sum(x.size for x in one if isinstance(x, np.ndarray))
+            first_draw, second_draw = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
+            size = sum(x.size for x in first_draw if isinstance(x, np.ndarray))
             if self.budget and case is self.budget.case and size < largest:
                 continue
             largest = max(largest, size if case in self.cases else 0)
-            if size >= ELEMENTS.start and not np.array_equal(self.spec(*one), self.spec(*other), equal_nan=True):
+            if size >= ELEMENTS.start and not np.array_equal(
+                self.spec(*first_draw), self.spec(*second_draw), equal_nan=True
+            ):
                 yield size, case
 
     def _alone(self, answer, cases, seed):
@@ -152,7 +154,7 @@ class ParallelTask(CompiledTask):
         missing. On one draw of the numbers what stood there before may be right by chance: who is accused was so on DRAWS."""
         left = 1
         for draw in range(DRAWS):
-            arguments, others = (arguments_of(case, seed, 2000 + one) for one in (draw, draw + 1))
+            arguments, others = (arguments_of(case, seed, 2000 + index) for index in (draw, draw + 1))
             try:
                 result, after = answer.compiled_call(arguments, idle=True)
             except AnswerFailed:

@@ -54,7 +54,7 @@ class Variants:
     def questions(self, numbers, published):
         """The Questions of a task with these numbers in the place of those of the text."""
         asked = self.asked(**numbers)
-        return tuple(_question(one, asked[one.name]) for one in published)
+        return tuple(_question(question, asked[question.name]) for question in published)
 
 
 def _question(published, asked):

@@ -53,7 +53,7 @@ def _ranks(ranks):
 
 
 def waits(sleep, wake, ranks, ageing, hold, middle):
-    blocking, first = sleep + wake, _ranks(ranks)
+    blocking, rank_of = sleep + wake, _ranks(ranks)
     return {
         "pays": Asked(
             "nanoseconds of the shortest wait for which blocking takes no more processor time than spinning",
@@ -73,10 +73,10 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
         ),
         "order": Asked(
             "the order of the four jobs, as one number of four digits",
-            served(JOBS_CAME, first, JOB, ageing),
+            served(JOBS_CAME, rank_of, JOB, ageing),
             {
                 served(
-                    JOBS_CAME, first, JOB, 0
+                    JOBS_CAME, rank_of, JOB, 0
                 ): "That is the order without ageing. What has each of them waited by the time that the core is free?",
                 1234: "That is first come, first served. Who has the lower rank at 10 ms, job 2 or job 3?",
             },
@@ -111,10 +111,15 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
 
 def _ageing_decides(ranks, ageing, **others):
     """Whether the order is neither that of the ranks alone, nor that in which the jobs came; and no two are equal in rank."""
-    first = _ranks(ranks)
-    aged = [[r - ageing * (now - c) for r, c in zip(first, JOBS_CAME, strict=True) if c <= now] for now in (10, 20, 30)]
-    order = served(JOBS_CAME, first, JOB, ageing)
-    return all(len(set(at)) == len(at) for at in aged) and order not in (1234, served(JOBS_CAME, first, JOB, 0))
+    rank_of = _ranks(ranks)
+    aged = [
+        [r - ageing * (now - c) for r, c in zip(rank_of, JOBS_CAME, strict=True) if c <= now] for now in (10, 20, 30)
+    ]
+    order = served(JOBS_CAME, rank_of, JOB, ageing)
+    return all(len(set(aged_ranks)) == len(aged_ranks) for aged_ranks in aged) and order not in (
+        1234,
+        served(JOBS_CAME, rank_of, JOB, 0),
+    )
 
 
 VARIANTS = {

@@ -20,7 +20,7 @@ def fetches(lines, room):
     kept, fetched = [], 0
     for line in lines:
         fetched += line not in kept
-        kept = [*[one for one in kept if one != line][1 - room :], line]
+        kept = [*[kept_line for kept_line in kept if kept_line != line][1 - room :], line]
     return fetched
 
 
@@ -194,7 +194,7 @@ def aligned(vector, count, behind, length):
     """Vectors from `behind` bytes after the start of a line on; 64 rows of `length` float32."""
     begins = range(behind, behind + count * vector, vector)
     row, rows = 4 * length, sum(4 * length * r % LINE == 0 for r in range(64))
-    alone, whole = -behind % vector // 4, -(-length // 16) * 16
+    alone, whole_lines = -behind % vector // 4, -(-length // 16) * 16
     return {
         "split": Asked(
             f"vectors of {vector} bytes in two lines, of {count}, if the first begins {behind} bytes behind the start of a line",
@@ -227,11 +227,11 @@ def aligned(vector, count, behind, length):
         ),
         "padded": Asked(
             f"the least length of rows, {length} or more, with which each begins with a line",
-            whole,
+            whole_lines,
             {
-                4 * whole: "These are bytes. How many elements?",
-                whole + 16: "That will do. A shorter one will, too.",
-                whole - 16: f"The elements must have room: {length} or more.",
+                4 * whole_lines: "These are bytes. How many elements?",
+                whole_lines + 16: "That will do. A shorter one will, too.",
+                whole_lines - 16: f"The elements must have room: {length} or more.",
                 -(-length // 8)
                 * 8: "With that each row begins with a multiple of 32 bytes, and every second one with a line.",
             },

@@ -8,7 +8,7 @@ TYPES = {"float64": 8, "int16": 2, "int8": 1}
 
 def sectors(places, width):
     """Sectors of 32 bytes that hold these elements of an array; none lies in two."""
-    return len({width * place // 32 for place in places})
+    return len({width * element // 32 for element in places})
 
 
 def ways(words):

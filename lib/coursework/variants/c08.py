@@ -180,8 +180,8 @@ def _fills_in_part(m, n, registers, shared, multiprocessors):
     launched = -(-m // 128) * -(-n // 128)
     resident = 65536 // (256 * registers)
     filled = launched / (resident * multiprocessors)
-    whole, last = divmod(filled, 1)
-    in_part = whole in (1, 2) and 0.2 < last < 0.7 and abs(1 / filled - filled / (whole + 1)) > 0.03
+    full_waves, last_wave = divmod(filled, 1)
+    in_part = full_waves in (1, 2) and 0.2 < last_wave < 0.7 and abs(1 / filled - filled / (full_waves + 1)) > 0.03
     return in_part and resident < 164 // (shared + 1)
 
 

@@ -83,7 +83,7 @@ def cost(ins, outs, side, groups):
     pixels, nine = side * side, 9 * ins * outs
     dense, depth, point = nine * pixels, 9 * ins * pixels, ins * outs * pixels
     moved = 4 * ((ins + outs) * pixels + nine)
-    first, second = 4 * (2 * ins * pixels + 9 * ins), 4 * ((ins + outs) * pixels + ins * outs)
+    first_layer, second_layer = 4 * (2 * ins * pixels + 9 * ins), 4 * ((ins + outs) * pixels + ins * outs)
     kept = "What the first layer stores, the second one loads: both move."
     channels = f"The depthwise layer has as many channels as come in, {ins}"
     return {
@@ -140,13 +140,13 @@ def cost(ins, outs, side, groups):
         ),
         "separable_bytes": Asked(
             "the same of the depthwise and the 1 x 1 layer together, one after the other",
-            first + second,
+            first_layer + second_layer,
             {
-                (first + second) // 4: "That is the number of elements. A float32 has 4 bytes.",
-                first + second - 8 * ins * pixels: kept,
-                first + second - 4 * ins * pixels: kept,
-                first: "That is the depthwise layer alone.",
-                second: "That is the 1 x 1 layer alone.",
+                (first_layer + second_layer) // 4: "That is the number of elements. A float32 has 4 bytes.",
+                first_layer + second_layer - 8 * ins * pixels: kept,
+                first_layer + second_layer - 4 * ins * pixels: kept,
+                first_layer: "That is the depthwise layer alone.",
+                second_layer: "That is the 1 x 1 layer alone.",
                 4 * (3 * ins + outs) * pixels: "The weights move, too.",
             },
             "Two layers, three arrays each. The result of the first is the picture of the second, and counts twice.",

@@ -14,6 +14,6 @@ VARIANTS = {
             "layers": (9, 16, 25, 36),
         },
         "the network goes from {inputs} numbers to {hidden} and to {classes}, in batches of {batch}; the other one has {layers} layers.",
-        lambda **numbers: {name: Asked(*each) for name, each in asked(**numbers).items()},
+        lambda **numbers: {name: Asked(*fields) for name, fields in asked(**numbers).items()},
     )
 }

@@ -13,6 +13,6 @@ VARIANTS = {
             "percent": (5, 10, 20),
         },
         "the weight is {outs} x {ins}, groups have {group} weights, and {percent} % are left in CSR.",
-        lambda **numbers: {name: Asked(*each) for name, each in asked(**numbers).items()},
+        lambda **numbers: {name: Asked(*fields) for name, fields in asked(**numbers).items()},
     )
 }

@@ -6,7 +6,7 @@ from . import Asked, Variants
 
 
 def _asked(of, **numbers):
-    return {name: Asked(*each) for name, each in of(**numbers).items()}
+    return {name: Asked(*fields) for name, fields in of(**numbers).items()}
 
 
 VARIANTS = {

@@ -17,6 +17,6 @@ VARIANTS = {
         },
         "{steps} steps; own milliseconds: forward {forward}, relu {relu}, compile {compiling}, scatter {scatter}, row {row}; row is "
         "called {rows} times in each step.",
-        lambda **numbers: {name: Asked(*each) for name, each in asked(**numbers).items()},
+        lambda **numbers: {name: Asked(*fields) for name, fields in asked(**numbers).items()},
     )
 }

@@ -129,9 +129,9 @@ def grade_one(task):
     with tempfile.TemporaryDirectory(prefix="grade-") as folder:
         folder = Path(folder)
         name = f"{task['exercise']}.ipynb"
-        for place, data in (("submissions/student", task["notebook"]), ("masters", task["master"])):
-            (folder / place).mkdir(parents=True)
-            (folder / place / name).write_bytes(data)
+        for subfolder, data in (("submissions/student", task["notebook"]), ("masters", task["master"])):
+            (folder / subfolder).mkdir(parents=True)
+            (folder / subfolder / name).write_bytes(data)
         out = folder / "grades"
         out.mkdir()
         (out / "seed.txt").write_text(task["seed"] + "\n", encoding="utf-8")

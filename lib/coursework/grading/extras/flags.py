@@ -31,14 +31,14 @@ def look_alikes(results, masters):
     flags, found = defaultdict(list), []
     for exercise, master in masters.items():
         public, shipped = given(master)
-        mine = {r["student"]: _solved(r["answers"], shipped) for r in results if r["exercise"] == exercise}
+        solved = {r["student"]: _solved(r["answers"], shipped) for r in results if r["exercise"] == exercise}
         worth = {i for i, source in public.items() if len(similarity.nodes(source)) >= MIN_NODES}
         tasks = definition.of_chapter(definition.chapter_of(exercise))
         worth -= {task.id for task in tasks if hasattr(task, "handed_out")}  # mended alike by all
-        for student, answers in mine.items():
+        for student, answers in solved.items():
             copied = _copied({i: s for i, s in answers.items() if i in worth}, public, worth)
             flags[student, exercise] += copied
-        alike = similarity.pairs(mine, {i: (public[i], shipped[i]) for i in public})
+        alike = similarity.pairs(solved, {i: (public[i], shipped[i]) for i in public})
         found += [replace(pair, exercise=exercise) for pair in alike]
         others = defaultdict(dict)
         for pair in alike:

@@ -166,14 +166,14 @@ def set_times(rows, times):
     persons = {row["student"]: people.person(row["student"], row["who"]) for row in rows}
     lines = [people.line_of(cells) for cells, _, _ in times]
     found, doubts = {}, []
-    for place, line in enumerate(lines):  # one by one: a student has a line for each exercise
-        one, doubt = people.match(list(persons.values()), [line])
-        if one:
-            found[place] = one[0]
-        doubts += doubt or ([] if one else [f"{line.label} is nobody of this class"])
+    for index, line in enumerate(lines):  # one by one: a student has a line for each exercise
+        matched, doubt = people.match(list(persons.values()), [line])
+        if matched:
+            found[index] = matched[0]
+        doubts += doubt or ([] if matched else [f"{line.label} is nobody of this class"])
     by_student = defaultdict(list)
-    for place, student in found.items():
-        by_student[student].append(times[place][1:])
+    for index, student in found.items():
+        by_student[student].append(times[index][1:])
     for row in rows:
         for exercise, when in by_student[row["student"]]:
             if row["submitted"] and (not exercise or padded(chapter_of(exercise)) == chapter_of(row["exercise"])):
@@ -193,7 +193,7 @@ def remember(out, rows):
             known.setdefault(row["student"], {})[row["exercise"]] = row["submitted"]
     if known:
         write_text(path, json.dumps(known, indent=1, ensure_ascii=False))
-    return {s: {e: datetime.fromisoformat(when) for e, when in mine.items()} for s, mine in known.items()}
+    return {s: {e: datetime.fromisoformat(when) for e, when in times.items()} for s, times in known.items()}
 
 
 def charge(policy, rows, times):
@@ -202,12 +202,12 @@ def charge(policy, rows, times):
     `times`: as `remember` gives them. Free days are taken in the order of the due dates, whatever was graded when.
     """
     days = defaultdict(dict)
-    for student, mine in times.items() if policy else ():
+    for student, submitted in times.items() if policy else ():
         free = policy.free_days
         for exercise in sorted(
-            mine, key=lambda e: (policy.due.get(chapter_of(e)) or datetime.max.replace(tzinfo=UTC), e)
+            submitted, key=lambda e: (policy.due.get(chapter_of(e)) or datetime.max.replace(tzinfo=UTC), e)
         ):
-            late = policy.days(student, exercise, mine[exercise])
+            late = policy.days(student, exercise, submitted[exercise])
             taken = min(late, math.floor(free)) if late <= policy.last_day else 0
             free -= taken
             days[student][exercise] = (late, taken)

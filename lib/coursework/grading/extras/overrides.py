@@ -34,8 +34,8 @@ class Override:
     line: int  # in the file, for messages
 
     def is_about(self, row):
-        mine = row["exercise"] == self.exercise or definition.chapter_of(row["exercise"]) == self.exercise
-        return mine and row["student"] == self.student
+        same_exercise = row["exercise"] == self.exercise or definition.chapter_of(row["exercise"]) == self.exercise
+        return same_exercise and row["student"] == self.student
 
 
 def read(path):
@@ -47,8 +47,8 @@ def read(path):
         return ()
     except (OSError, UnicodeDecodeError) as error:
         raise BadSubmissions(f"{path} cannot be read: {error}") from None
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)
     reader = csv.DictReader(text.splitlines(), delimiter=delimiter)
     names = [name.strip() for name in reader.fieldnames or ()]
     if missing := [name for name in COLUMNS[:2] if name not in names]:
@@ -63,13 +63,13 @@ def read(path):
         if any(cells.values()):
             found.append(_override(cells, f"{path}, line {reader.line_num}", reader.line_num))
     seen = {}
-    for one in found:
-        about = (one.student, definition.chapter_of(one.exercise), one.task, one.part)
+    for override in found:
+        about = (override.student, definition.chapter_of(override.exercise), override.task, override.part)
         if about in seen:
             raise BadSubmissions(
-                f"{path}: the lines {seen[about]} and {one.line} are about the same. Keep one of them."
+                f"{path}: the lines {seen[about]} and {override.line} are about the same. Keep one of them."
             )
-        seen[about] = one.line
+        seen[about] = override.line
     return tuple(found)
 
 
@@ -97,29 +97,33 @@ def apply(rows, overrides):
     A task keeps what the grader gave as "graded". A row gets "by_hand", points or None, and "comments".
     """
     rows, lost = [row | {"by_hand": None, "comments": [], "tasks": [dict(t) for t in row["tasks"]]} for row in rows], []
-    for one in overrides:
-        row = next((r for r in rows if one.is_about(r)), None)
+    for override in overrides:
+        row = next((r for r in rows if override.is_about(r)), None)
         if row is None:
-            lost.append(_nobody(one, rows))
+            lost.append(_nobody(override, rows))
             continue
-        if not one.task:
-            lost += _whole(one, row)
+        if not override.task:
+            lost += _whole(override, row)
             continue
-        task = next((t for t in row["tasks"] if t["task"] == one.task and one.part in ("", t["part"])), None)
+        task = next((t for t in row["tasks"] if t["task"] == override.task and override.part in ("", t["part"])), None)
         if task is None:
             names = ", ".join(f"{t['task']} {t['part']}" for t in row["tasks"])
-            said = f"{one.task} {one.part}".strip()
-            lost.append(f"line {one.line}: {row['exercise']} has no {said}. There are: {names}")
-        elif one.points is not None and one.points > task["max_points"]:
+            said = f"{override.task} {override.part}".strip()
+            lost.append(f"line {override.line}: {row['exercise']} has no {said}. There are: {names}")
+        elif override.points is not None and override.points > task["max_points"]:
             lost.append(
-                f"line {one.line}: {one.points:g} points for {one.task}, which has {task['max_points']}: not taken"
+                f"line {override.line}: {override.points:g} points for {override.task}, "
+                f"which has {task['max_points']}: not taken"
             )
         else:
-            if one.points is not None:
-                twice = f"line {one.line}: an earlier line has points for {one.task}, too; those of this line count"
+            if override.points is not None:
+                twice = (
+                    f"line {override.line}: an earlier line has points for {override.task}, too; "
+                    "those of this line count"
+                )
                 lost += [twice] if "graded" in task else []
-                task |= {"graded": task.get("graded", task["points"]), "points": whole(one.points)}
-            task["comment"] = "; ".join(filter(None, (task.get("comment"), one.comment)))
+                task |= {"graded": task.get("graded", task["points"]), "points": whole(override.points)}
+            task["comment"] = "; ".join(filter(None, (task.get("comment"), override.comment)))
     for row in rows:
         row["points"] = whole(sum(t["points"] for t in row["tasks"]))
         less = [t["task"] for t in row["tasks"] if t.get("graded", 0) > t["points"]]
@@ -127,19 +131,20 @@ def apply(rows, overrides):
     return rows, lost
 
 
-def _whole(one, row):
+def _whole(override, row):
     """Points or a comment for a whole exercise; sentences about what cannot be."""
-    if one.points is not None and one.points > row["max_points"]:
+    if override.points is not None and override.points > row["max_points"]:
         return [
-            f"line {one.line}: {one.points:g} points for {row['exercise']}, which has {row['max_points']}: not taken"
+            f"line {override.line}: {override.points:g} points for {row['exercise']}, "
+            f"which has {row['max_points']}: not taken"
         ]
-    row["by_hand"] = None if one.points is None else whole(one.points)
-    row["comments"] += [one.comment] if one.comment else []
+    row["by_hand"] = None if override.points is None else whole(override.points)
+    row["comments"] += [override.comment] if override.comment else []
     return []
 
 
-def _nobody(one, rows):
+def _nobody(override, rows):
     students = sorted({row["student"] for row in rows})
-    near = difflib.get_close_matches(one.student, students, 1)
-    said = "" if one.student in students or not near else f" Did you mean {near[0]}?"
-    return f"line {one.line}: there is no row for {one.student} and {one.exercise} in this run.{said}"
+    near = difflib.get_close_matches(override.student, students, 1)
+    said = "" if override.student in students or not near else f" Did you mean {near[0]}?"
+    return f"line {override.line}: there is no row for {override.student} and {override.exercise} in this run.{said}"

@@ -48,8 +48,8 @@ def read(out):
 def _read(path):
     try:
         text = path.read_text(encoding="utf-8-sig")
-        first = text.partition("\n")[0]
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+        header = text.partition("\n")[0]
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
         lines = [(reader.line_num, line) for line in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BadSubmissions(f"{path} cannot be read: {error}") from None
@@ -78,47 +78,52 @@ def settle(rows, requests, policy):
     rows = [row | {"requests": [], "tasks": [dict(task) for task in row["tasks"]]} for row in rows]
     persons = list({row["student"]: people.person(row["student"], row["who"]) for row in rows}.values())
     known, lost, elsewhere = {row["exercise"] for row in rows}, [], 0
-    for one in requests:
-        if one.exercise in definition.chapters() and one.exercise not in map(definition.chapter_of, known):
+    for request in requests:
+        if request.exercise in definition.chapters() and request.exercise not in map(definition.chapter_of, known):
             elsewhere += 1
             continue
-        found, doubts = people.match(persons, [people.line_of(one.cells)])
-        who = people.line_of(one.cells).label
+        found, doubts = people.match(persons, [people.line_of(request.cells)])
+        who = people.line_of(request.cells).label
         row = next((r for r in rows if found and r["student"] == found[0]
-                    and definition.chapter_of(r["exercise"]) == one.exercise), None)  # fmt: skip
+                    and definition.chapter_of(r["exercise"]) == request.exercise), None)  # fmt: skip
         if not found:
-            lost.append(f"{one.where}: {doubts[0] if doubts else f'{who} is nobody of this class'}")
+            lost.append(f"{request.where}: {doubts[0] if doubts else f'{who} is nobody of this class'}")
         elif row is None:
-            lost.append(f"{one.where}: there is no row for {who} and {one.exercise or 'an exercise that is not named'}")
-        elif one.task and one.task not in (names := list(dict.fromkeys(t["task"] for t in row["tasks"]))):
-            lost.append(f"{one.where}: {row['exercise']} has no task {one.task}. There are: {', '.join(names)}")
-        elif not one.reason:
-            lost.append(f"{one.where}: {who} gives no reason for {one.task or row['exercise']}")
-        elif before := next((r for r in row["requests"] if r["task"] == one.task), None):
-            before["reason"] += f"\n\n{one.reason}"
             lost.append(
-                f"{one.where}: {who} asks again about {one.task or row['exercise']}; it is shown with the first one"
+                f"{request.where}: there is no row for {who} and {request.exercise or 'an exercise that is not named'}"
+            )
+        elif request.task and request.task not in (names := list(dict.fromkeys(t["task"] for t in row["tasks"]))):
+            lost.append(f"{request.where}: {row['exercise']} has no task {request.task}. There are: {', '.join(names)}")
+        elif not request.reason:
+            lost.append(f"{request.where}: {who} gives no reason for {request.task or row['exercise']}")
+        elif before := next((r for r in row["requests"] if r["task"] == request.task), None):
+            before["reason"] += f"\n\n{request.reason}"
+            lost.append(
+                f"{request.where}: {who} asks again about {request.task or row['exercise']}; "
+                "it is shown with the first one"
             )
         else:
-            lost += _take(one, row, policy)
+            lost += _take(request, row, policy)
     for row in rows:
         _tell(row)
     lost += [f"{elsewhere} about exercises that this run leaves out"] if elsewhere else []
     return rows, [f"regrade requests: {sentence}" for sentence in lost]
 
 
-def _take(one, row, policy):
+def _take(request, row, policy):
     """Put a request into its row; a sentence where its time cannot be read."""
     last, when, said = policy and policy.last_request(row["exercise"]), None, []
     try:
-        when = late.moment(one.where, one.when) if one.when and last else None
+        when = late.moment(request.where, request.when) if request.when and last else None
     except BadSubmissions as error:
         said = [f"{error} It counts as in time."]
-    said_by = [*row["comments"], *(t.get("comment", "") for t in row["tasks"] if t["task"] == one.task)]
+    said_by = [*row["comments"], *(t.get("comment", "") for t in row["tasks"] if t["task"] == request.task)]
     answered = any(_ANSWER.search(comment) for comment in said_by)
     state = ANSWERED if answered else TOO_LATE if when and when > last else OPEN
     end = late.shown(last) if last else ""
-    row["requests"].append({"task": one.task, "reason": one.reason, "when": one.when, "state": state, "end": end})
+    row["requests"].append(
+        {"task": request.task, "reason": request.reason, "when": request.when, "state": state, "end": end}
+    )
     return said
 
 
@@ -138,7 +143,7 @@ def _tell(row):
 def of(rows):
     """[(row, request), ...], those that are open first."""
     found = [(row, request) for row in rows for request in row["requests"]]
-    return sorted(found, key=lambda one: (OPEN, TOO_LATE, ANSWERED).index(one[1]["state"]))
+    return sorted(found, key=lambda entry: (OPEN, TOO_LATE, ANSWERED).index(entry[1]["state"]))
 
 
 def summary(rows):

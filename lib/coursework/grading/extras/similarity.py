@@ -45,12 +45,12 @@ def nodes(source):
         tree = trees.parse("\n".join(lines))
     except (SyntaxError, trees.TooLarge):
         return []
-    own = _own_names(tree)
+    defined = _own_names(tree)
     found, waiting = [], [(tree, 1)]
     while waiting and len(found) < MOST_NODES:
         node, line = waiting.pop()
         line = getattr(node, "lineno", line)
-        found.append((_word(node, own), line))
+        found.append((_word(node, defined), line))
         children = [c for name, value in ast.iter_fields(node) if name not in _DROPPED for c in _nodes_of(value)]
         waiting += [(child, line) for child in reversed(children) if not _is_text(child)]
     return found
@@ -67,25 +67,25 @@ def _is_text(node):
 
 def _own_names(tree):
     """The names that an answer makes itself."""
-    own = set()
+    defined = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            own.add(node.id)
+            defined.add(node.id)
         elif isinstance(node, ast.arg):
-            own.add(node.arg)
+            defined.add(node.arg)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            own.add(node.name)
+            defined.add(node.name)
         elif isinstance(node, ast.alias):
-            own.add(node.asname or node.name)
-    return own
+            defined.add(node.asname or node.name)
+    return defined
 
 
-def _word(node, own):
+def _word(node, defined):
     kind = type(node).__name__
     if isinstance(node, ast.Name):
-        return "own" if node.id in own else node.id
+        return "own" if node.id in defined else node.id
     if isinstance(node, ast.Attribute):
-        return "." + (node.attr if node.attr not in own else "own")
+        return "." + (node.attr if node.attr not in defined else "own")
     if isinstance(node, ast.Constant):
         return type(node.value).__name__ if not isinstance(node.value, float) else "int"
     return kind
@@ -115,32 +115,32 @@ def pieces(source):
     return kept
 
 
-def same_code(one, other):
+def same_code(source, other):
     """Whether two sources are the same but for names, numbers, comments and layout."""
-    words = [word for word, _ in nodes(one)]
+    words = [word for word, _ in nodes(source)]
     return bool(words) and words == [word for word, _ in nodes(other)]
 
 
-def pairs(answers, given):
+def pairs(answers, common):
     """The Pairs of one exercise's students, most alike first.
 
-    `answers`: student -> {cell: source}. `given`: cell -> sources that all have: the hand-out, the public solution.
+    `answers`: student -> {cell: source}. `common`: cell -> sources that all have: the hand-out, the public solution.
     """
-    rare, whole = defaultdict(dict), defaultdict(dict)  # student -> {(cell, number): lines}
-    for cell in {cell for mine in answers.values() for cell in mine}:
-        known = {number for source in given.get(cell, ()) for number, _, _ in _grams(source)}
-        found = {student: pieces(mine[cell]) for student, mine in answers.items() if mine.get(cell)}
+    rare, frequent = defaultdict(dict), defaultdict(dict)  # student -> {(cell, number): lines}
+    for cell in {cell for sources in answers.values() for cell in sources}:
+        known = {number for source in common.get(cell, ()) for number, _, _ in _grams(source)}
+        found = {student: pieces(sources[cell]) for student, sources in answers.items() if sources.get(cell)}
         held = Counter(number for numbers in found.values() for number in numbers)
         quarter = len(found) // A_QUARTER
-        for evidence, most in ((rare, max(MANY, quarter)), (whole, max(RING, quarter))):
+        for evidence, most in ((rare, max(MANY, quarter)), (frequent, max(RING, quarter))):
             for student, numbers in found.items():
-                mine = {(cell, n): lines for n, lines in numbers.items() if n not in known and held[n] <= most}
-                evidence[student].update(mine)
+                fragments = {(cell, n): lines for n, lines in numbers.items() if n not in known and held[n] <= most}
+                evidence[student].update(fragments)
     found = {}
-    for evidence, share, fits in ((rare, SHARE, len), (whole, SHARE_OF_RING, _longest)):
+    for evidence, share, fits in ((rare, SHARE, len), (frequent, SHARE_OF_RING, _longest)):
         for (a, b), shared in _shared(evidence).items():
             part = len(shared) / min(len(evidence[a]), len(evidence[b]))
-            least = LEAST_OF_RING if evidence is whole else LEAST
+            least = LEAST_OF_RING if evidence is frequent else LEAST
             if fits(shared) >= least and part >= share:
                 found[a, b] = Pair("", a, b, len(shared), part, _lines(evidence[a], evidence[b]))
     return sorted(found.values(), key=lambda p: (-p.share, -p.shared, p.first, p.second))
@@ -168,17 +168,17 @@ def rings(pairs):
     """The groups of three students or more that are held together by the pairs of one exercise, as sorted lists."""
     group = {}
     for pair in pairs:
-        one = group.setdefault(pair.first, {pair.first})
+        merged = group.setdefault(pair.first, {pair.first})
         other = group.setdefault(pair.second, {pair.second})
-        if one is not other:
-            one |= other
-            group |= dict.fromkeys(other, one)
+        if merged is not other:
+            merged |= other
+            group |= dict.fromkeys(other, merged)
     return sorted({tuple(sorted(members)) for members in group.values() if len(members) > 2})
 
 
-def _lines(one, other):
+def _lines(fragments, other):
     lines = defaultdict(lambda: (set(), set()))
-    for cell, number in one.keys() & other.keys():
-        lines[cell][0].update(one[cell, number])
+    for cell, number in fragments.keys() & other.keys():
+        lines[cell][0].update(fragments[cell, number])
         lines[cell][1].update(other[cell, number])
     return dict(lines)

@@ -23,21 +23,23 @@ _COMMAND = re.compile(r"^\s*(?:\w+\s*=\s*)?[%!?]")  # a line for IPython
 def flags(steps):
     """One for each cell of the student's that names what knows the answers. `steps`: of a merge.Merged."""
     read = [(step, *_read(step.source)) for step in steps]
-    course, inside, own, makers = set(), set(), set(), set(BY_NAME)
+    course, inside, attributes, makers = set(), set(), set(), set(BY_NAME)
     for _, nodes, _ in read:
         for node in nodes:
             for name, module in _imported(node):
                 course.add(name)
                 if _knows(module):
                     inside.add(name)
-            own |= _made(node)
+            attributes |= _made(node)
             if isinstance(node, ast.ImportFrom):
                 makers |= {alias.asname or alias.name for alias in node.names if alias.name in BY_NAME}
     found = []
     for step, nodes, commands in read:
         if step.kind not in ("answer", "extra"):
             continue
-        told = [word for node in nodes for word in _words(node, course, inside, own)] + _hidden(nodes, course, makers)
+        told = [word for node in nodes for word in _words(node, course, inside, attributes)] + _hidden(
+            nodes, course, makers
+        )
         told += [match[0] for command in commands for match in _WRITTEN.finditer(command)]
         if told:
             found.append(
@@ -83,9 +85,9 @@ def _knows(module):
     return any(part in MODULES or part.startswith("_") for part in parts)
 
 
-def _words(node, course, inside, own):
+def _words(node, course, inside, attributes):
     """What a node names that knows the answers. `course`, `inside`: names that are the course's, that know the answers;
-    `own`: attributes that the notebook itself makes."""
+    `attributes`: attributes that the notebook itself makes."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names if alias.name.startswith("coursework.") and _knows(alias.name)]
     if isinstance(node, ast.ImportFrom):
@@ -94,7 +96,7 @@ def _words(node, course, inside, own):
         return [node.id] if node.id in inside else []
     if isinstance(node, ast.Attribute):
         of_course = node.attr in _WAYS and _root(node) in course
-        of_a_task = node.attr in OF_A_TASK - own and isinstance(node.ctx, ast.Load)
+        of_a_task = node.attr in OF_A_TASK - attributes and isinstance(node.ctx, ast.Load)
         return [f".{node.attr}"] if of_course or of_a_task else []
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [match[0] for match in _WRITTEN.finditer(node.value)]
@@ -106,15 +108,15 @@ def _hidden(nodes, course, makers):
     looked_up, harmless, told = set(), set(), []  # `looked_up`: sys.modules, for one plain name
     for node in nodes:
         if isinstance(node, ast.Call):
-            name, first = _last(node.func), node.args[0] if node.args else None
-            plain = isinstance(first, ast.Constant)
+            name, argument = _last(node.func), node.args[0] if node.args else None
+            plain = isinstance(argument, ast.Constant)
             if name in makers and plain:
                 harmless.add(id(node.func))
             if name == "get" and plain:
                 looked_up.add(id(getattr(node.func, "value", None)))
             if name in TEXTS and isinstance(node.func, ast.Name):
-                told += _of_text(first, course, makers)
-            if name in ("getattr", "attrgetter", "vars") and _of_python(first, course):
+                told += _of_text(argument, course, makers)
+            if name in ("getattr", "attrgetter", "vars") and _of_python(argument, course):
                 told.append(ast.unparse(node)[:60])
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             looked_up.add(id(node.value))

@@ -56,7 +56,7 @@ def of_submitters(people, known):
 def without_assignment(names, known):
     """{name: what follows the assignment's} of folders called after both (week7-anna, as GitHub names repositories): where
     that is an id of the roster, and the assignment stands before several."""
-    parts = [(name, name[:at], name[at + 1 :]) for name in names for at, sign in enumerate(name) if sign == "-"]
+    parts = [(name, name[:dash], name[dash + 1 :]) for name in names for dash, sign in enumerate(name) if sign == "-"]
     parts = [part for part in parts if known.has_id(part[2]) and not known.match(part[0])[0]]
     often = Counter(before for _, before, _ in parts)
     return {name: login for name, before, login in reversed(parts) if often[before] > 1}

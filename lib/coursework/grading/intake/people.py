@@ -55,8 +55,8 @@ def plain(text):
 
 def names(text):
     """The keys of a name: as it is written, and "Ant, Anna" also as Anna Ant."""
-    last, comma, first = str(text).partition(",")
-    return {k for k in (key(text), key(first + last) if comma else "") if k}
+    last_name, comma, first_name = str(text).partition(",")
+    return {k for k in (key(text), key(first_name + last_name) if comma else "") if k}
 
 
 def value(text):
@@ -95,9 +95,9 @@ def described(student, roster_row=None, path=None):
     titles = list(row)
     for kind, places in columns(titles).items():
         who[kind] += [row[titles[column]] for column in places if row[titles[column]]]
-    first = next((v for k, v in row.items() if key(k) in ("firstname", "givenname")), "")
-    last = next((v for k, v in row.items() if key(k) in ("lastname", "surname", "familyname")), "")
-    who["name"] += [f"{first} {last}"] if first and last else []
+    first_name = next((v for k, v in row.items() if key(k) in ("firstname", "givenname")), "")
+    last_name = next((v for k, v in row.items() if key(k) in ("lastname", "surname", "familyname")), "")
+    who["name"] += [f"{first_name} {last_name}"] if first_name and last_name else []
     for part in path.parts if path else ():
         participant, canvas = _PARTICIPANT.search(part), _CANVAS_FILE.match(part)
         who["moodle"] += [participant[1]] if participant else []
@@ -141,11 +141,11 @@ def match(ours, theirs):
     `doubts`: sentences about lines and persons that fit more than once, and so not at all.
     """
     by_pair, by_name = defaultdict(set), defaultdict(set)
-    for one in ours:
-        for pair in one.known:
-            by_pair[pair].add(one.label)
-        for name in one.names:
-            by_name[name].add(one.label)
+    for student in ours:
+        for pair in student.known:
+            by_pair[pair].add(student.label)
+        for name in student.names:
+            by_name[name].add(student.label)
     found, doubts = {}, []
     for column, line in enumerate(theirs):
         fits = set().union(*(by_pair.get(pair, ()) for pair in line.known)) or set().union(

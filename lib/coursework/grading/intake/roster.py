@@ -47,13 +47,13 @@ def _told_apart(rows):
         if often[row["called"]] == 1:
             continue
         others = [other for other in rows if other["called"] == row["called"] and other is not row]
-        own = [row[k] for k in _identifying(row) if all(other.get(k) != row[k] for other in others)]
-        if not own:
+        distinct = [row[k] for k in _identifying(row) if all(other.get(k) != row[k] for other in others)]
+        if not distinct:
             raise BadSubmissions(
                 f"The roster has {row['called']} {often[row['called']]} times, and nothing that tells them apart. "
                 "Add a column with their e-mail or id."
             )
-        row["student"] = f"{row['called']} ({own[0]})"
+        row["student"] = f"{row['called']} ({distinct[0]})"
     return rows
 
 
@@ -106,8 +106,8 @@ class Class:
 
     def _named(self, name):
         """The students whom a name could mean."""
-        mine = self._ids.get(people.value(name), set())
-        tables = self._exact.get(name), mine if len(mine) == 1 else (), self._loose.get(people.plain(name))
+        by_id = self._ids.get(people.value(name), set())
+        tables = self._exact.get(name), by_id if len(by_id) == 1 else (), self._loose.get(people.plain(name))
         return next(filter(None, (*tables, self._loose.get(name.casefold()))), set())
 
 
@@ -117,6 +117,8 @@ def _put(table, key, student):
 
 def _joined(name):
     """As Canvas writes a name, in one word with the family name first: antanna."""
-    family, comma, first = name.partition(",")
-    words = people.words(family) + people.words(first) if comma else people.words(name)[-1:] + people.words(name)[:-1]
+    family, comma, first_name = name.partition(",")
+    words = (
+        people.words(family) + people.words(first_name) if comma else people.words(name)[-1:] + people.words(name)[:-1]
+    )
     return ("".join(words),) if len(words) > 1 else ()

@@ -36,26 +36,26 @@ def read(path, limit):
 
 def _parts(text):
     """(begin, end) of what is kept, between the values that are dropped."""
-    begin = place = depth = 0
-    while match := _TOKEN.search(text, place):
-        token, place = text[match.start() : min(match.end(), match.start() + 20)], match.end()
+    begin = offset = depth = 0
+    while match := _TOKEN.search(text, offset):
+        token, offset = text[match.start() : min(match.end(), match.start() + 20)], match.end()
         if token[:1] != b'"':
             depth += 1 if token in b"[{" else -1
         elif depth <= _DEPTH and token in DROPPED:
-            colon = _COLON.match(text, place)
+            colon = _COLON.match(text, offset)
             if colon:
                 yield begin, colon.end()
-                begin = place = _end_of_value(text, colon.end())
+                begin = offset = _end_of_value(text, colon.end())
     yield begin, len(text)
 
 
-def _end_of_value(text, place):
-    """Where the JSON value that begins at `place` ends."""
-    if text[place : place + 1] not in (b"[", b"{"):
-        string = _TOKEN.match(text, place) if text[place : place + 1] == b'"' else None
-        return string.end() if string else _SCALAR.match(text, place).end()
+def _end_of_value(text, offset):
+    """Where the JSON value that begins at `offset` ends."""
+    if text[offset : offset + 1] not in (b"[", b"{"):
+        string = _TOKEN.match(text, offset) if text[offset : offset + 1] == b'"' else None
+        return string.end() if string else _SCALAR.match(text, offset).end()
     depth = 0
-    for match in _TOKEN.finditer(text, place):
+    for match in _TOKEN.finditer(text, offset):
         token = text[match.start() : match.start() + 1]
         if token != b'"':
             depth += 1 if token in b"[{" else -1

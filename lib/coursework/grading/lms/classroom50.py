@@ -51,8 +51,8 @@ def merged(rows, path, assignment, merge):
     persons = [people.person(r["student"], r.get("who", {})) for r in rows]
     found, doubts = people.match(persons, [_person(entry) for entry in entries])
     index = {r["student"]: r for r in rows}
-    for at, student in found.items():
-        _put(entries[at], index[student], merge)
+    for position, student in found.items():
+        _put(entries[position], index[student], merge)
     lost = [s for s, r in index.items() if s not in found.values() and not open_grade(r)]
     return json.dumps(scores, indent=2, ensure_ascii=False) + "\n", lost, doubts
 

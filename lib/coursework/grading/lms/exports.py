@@ -38,7 +38,9 @@ def by_student(rows):
 
 
 def persons_of(rows):
-    return [people.person(s, next(iter(mine.values())).get("who", {})) for s, mine in by_student(rows).items()]
+    return [
+        people.person(s, next(iter(by_exercise.values())).get("who", {})) for s, by_exercise in by_student(rows).items()
+    ]
 
 
 def missed(rows, found):
@@ -56,16 +58,16 @@ def canvas(rows, path, merge, columns=None):
     header = table.rows[0]
     if "Student" not in header:
         raise ExportError(f"{path} has no column Student. Export the gradebook from Canvas and give that file.")
-    place = _columns_of(rows, header, columns or {})
+    column_of = _columns_of(rows, header, columns or {})
     possible = next((r for r in table.rows[1:] if r and r[0].strip().startswith("Points Possible")), [])
-    most = {e: _points(possible[p]) if p < len(possible) else None for e, p in place.items()}
+    most = {e: _points(possible[p]) if p < len(possible) else None for e, p in column_of.items()}
     lines = {i: r for i, r in enumerate(table.rows) if i and r and _is_student(table.cells(r))}
     found, doubts = people.match(persons_of(rows), [_canvas_person(table.cells(row)) for row in lines.values()])
-    for at, student in found.items():
-        line = list(lines.values())[at]
-        for exercise in place.keys() & index[student].keys():
-            line[place[exercise]] = merge.put(index[student][exercise], line[place[exercise]], most[exercise])
-    return table.text(), missed([r for r in rows if r["exercise"] in place], found), doubts
+    for position, student in found.items():
+        line = list(lines.values())[position]
+        for exercise in column_of.keys() & index[student].keys():
+            line[column_of[exercise]] = merge.put(index[student][exercise], line[column_of[exercise]], most[exercise])
+    return table.text(), missed([r for r in rows if r["exercise"] in column_of], found), doubts
 
 
 def _is_student(cells):
@@ -86,14 +88,14 @@ def _points(text):
 
 def _columns_of(rows, header, columns):
     """exercise -> place of its column. What nobody handed in may have none."""
-    place, open_ = {}, []
+    column_of, open_ = {}, []
     for exercise in sorted({r["exercise"] for r in rows}):
         wish = columns.get(exercise) or columns.get(definition.chapter_of(exercise))
         fits = [h for h in header if h == wish] if wish else [h for h in header if _names(h, exercise)]
-        own = [h for h in fits if re.search(r"\(\d+\)$", h.strip())]  # an assignment's; not "07 Current Score"
-        fits = own or fits
+        numbered = [h for h in fits if re.search(r"\(\d+\)$", h.strip())]  # an assignment's; not "07 Current Score"
+        fits = numbered or fits
         if len(fits) == 1:
-            place[exercise] = header.index(fits[0])
+            column_of[exercise] = header.index(fits[0])
         elif fits or wish or any(r["exercise"] == exercise and not open_grade(r) for r in rows):
             open_.append(f"{len(fits)} columns fit {exercise}: {', '.join(fits) or 'none'}.")
     if open_:
@@ -101,7 +103,7 @@ def _columns_of(rows, header, columns):
             f"{' '.join(open_)} Say which with --column 'EXERCISE=HEADER', or choose with --exercise. "
             f"There are: {', '.join(header)}."
         )
-    return place
+    return column_of
 
 
 def _names(header, exercise):
@@ -129,8 +131,8 @@ def moodle(rows, path, merge, column="Grade", released=True):
     lines = [r for r in table.rows[1:] if r]
     found, doubts = people.match(persons_of(rows), [people.line_of(table.cells(r)) for r in lines])
     grade, comments = header.index(column), header.index("Feedback comments") if "Feedback comments" in header else None
-    for at, student in found.items():
-        line, row = lines[at], index[student][exercises[0]]
+    for position, student in found.items():
+        line, row = lines[position], index[student][exercises[0]]
         most = _points(table.cells(line).get("Maximum Grade", table.cells(line).get("Maximum grade", "")))
         line[grade] = merge.put(row, line[grade], most)
         if released and comments is not None and not line[comments].strip() and merge.is_ours(row, line[grade]):
@@ -220,7 +222,7 @@ def _of_another_system(who, system):
     """Whether somebody belongs to another system: the roster's column `system` says so, or the name of the file handed in."""
     if said := who.get("system"):
         return people.key(said[0]) != people.key(system)
-    return not who.get(system) and any(who.get(other) for other in people.NUMBERED)
+    return not who.get(system) and any(who.get(other_system) for other_system in people.NUMBERED)
 
 
 def _options(argv):

@@ -43,8 +43,11 @@ def read(folder):
 
 def _handed(entry):
     listed = entry.get(":submitters")
-    found = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
-    people = (Person(*(str(one.get(f":{key}") or "").strip() for key in ("name", "email", "sid"))) for one in found)
+    found = [submitter for submitter in (listed if isinstance(listed, list) else ()) if isinstance(submitter, dict)]
+    people = (
+        Person(*(str(submitter.get(f":{key}") or "").strip() for key in ("name", "email", "sid")))
+        for submitter in found
+    )
     when = entry.get(":created_at")
     if isinstance(when, datetime):
         when = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

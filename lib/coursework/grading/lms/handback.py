@@ -61,9 +61,9 @@ def canvas_names(rows):
 def pages(rows):
     """student -> page of feedback, for those who have something to read."""
     return {
-        student: feedback_html(student, list(mine.values()))
-        for student, mine in by_student(rows).items()
-        if not all(open_grade(row) and row["status"] in ("missing", "not graded") for row in mine.values())
+        student: feedback_html(student, list(by_exercise.values()))
+        for student, by_exercise in by_student(rows).items()
+        if not all(open_grade(row) and row["status"] in ("missing", "not graded") for row in by_exercise.values())
     }
 
 

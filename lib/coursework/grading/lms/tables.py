@@ -135,8 +135,8 @@ def number(text):
         return math.nan
 
 
-def _equal(one, other):
-    return other is not None and (number(one) == number(other) or one.strip() == str(other))
+def _equal(cell, value):
+    return value is not None and (number(cell) == number(value) or cell.strip() == str(value))
 
 
 def load(out):

@@ -48,7 +48,7 @@ def judge_fit(arguments, result):
     expected = f"{share:.6g}"
     if not is_number(result):
         return Slip("type", f"one number, {expected}", "Return the share as a float, or None.")
-    near = lambda other: abs(result - other) <= 1e-6  # noqa: E731
+    near = lambda candidate: abs(result - candidate) <= 1e-6  # noqa: E731
     if near(share):
         return None
     if near(100 * share):

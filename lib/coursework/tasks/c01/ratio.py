@@ -15,7 +15,7 @@ def play_ratio(median_ratio, rounds, compiling, drift, slow_every):
     slower by the share `drift` in each second. Who runs right behind the other is 10 % slower.
     """
     log, state = [], {"now": 0.0, "calls": 0, "last": ""}
-    first = set()
+    called = set()
 
     def clock():
         log.append(["clock", 0.0, True])
@@ -27,8 +27,8 @@ def play_ratio(median_ratio, rounds, compiling, drift, slow_every):
             cost = seconds * (1 + drift * state["now"])
             cost *= 1.1 if state["last"] not in ("", name) else 1
             cost *= 30 if state["calls"] % slow_every == 0 else 1
-            cost += compiling if name not in first else 0
-            first.add(name)
+            cost += compiling if name not in called else 0
+            called.add(name)
             state["last"] = name
             state["now"] += cost
             log.append([name, cost, True])
@@ -55,8 +55,8 @@ def _ratio(arguments, result):
         return Slip("clock", "clock() before and after each call", "Two readings belong to each time: start and end.")
     inside = [event for interval in intervals for event in interval]
     for name in ("peer", "ours"):
-        first = next(event for event in log if event[0] == name)
-        if any(first is event for event in inside):
+        first_call = next(event for event in log if event[0] == name)
+        if any(first_call is event for event in inside):
             return Slip("warm-up", f"the first call of {name}() outside of what is timed", WARM_UP)
     if any(len(interval) != 1 for interval in intervals):
         return Slip("mixed", "one call between two readings of the clock",

@@ -72,7 +72,7 @@ def judge_roof(arguments, result):
     unsaved = changes(*arguments, saved=0)
     loops, kept, peak, bandwidth = arguments
     both_bought = (changes(loops, kept, 2 * peak, bandwidth), changes(loops, kept, peak, 2 * bandwidth))
-    if any(is_close(seconds, other[choice]) for other in both_bought):
+    if any(is_close(seconds, bought[choice]) for bought in both_bought):
         return Slip("two-changes", expected, "These are the seconds after two changes. You may buy one.")
     if not isinstance(choice, str) and is_close(seconds, unsaved[choice]):
         return Slip(

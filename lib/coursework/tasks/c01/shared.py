@@ -51,7 +51,7 @@ def judge_statistic(value, values, right, name):
         return Slip("type", expected, "Return one number.")
     if is_close(value, right):
         return None
-    for kind, other, cause in (
+    for kind, mistaken, cause in (
         ("mean", statistics.mean(values), "This is the mean. One long run pulls it up; the median hardly moves."),
         ("smallest", min(values), "This is the smallest. It is a lucky run, not a usual one: take the median."),
         ("largest", max(values), "This is the largest: a disturbed run. Take the median."),
@@ -60,7 +60,7 @@ def judge_statistic(value, values, right, name):
         ("upper", sorted(values)[len(values) // 2], "The number is even: the median is the mean of the two in the middle."),
         ("lower", sorted(values)[(len(values) - 1) // 2], "The number is even: the median is the mean of the two in the middle."),
     ):  # fmt: skip
-        if is_close(value, other):
+        if is_close(value, mistaken):
             return Slip(kind, expected, cause)
     return Slip(
         "value",

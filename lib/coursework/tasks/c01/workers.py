@@ -56,8 +56,8 @@ def judge_workers(arguments, result):
         if said == n or (is_close(took, least) and use >= arguments[5]):
             return None
     for wrong, cause in WORKERS_WRONG.items():
-        other = best_number(*arguments, wrong=wrong)
-        if said == other[0] and is_close(seconds, other[1]):
+        mistaken = best_number(*arguments, wrong=wrong)
+        if said == mistaken[0] and is_close(seconds, mistaken[1]):
             use = _run(said, *arguments)[1]
             got = f"({said}, {seconds:.6g}), utilisation {use:.3f}" if wrong in ("waiting", "use") else ""
             return Slip(wrong.replace(" ", "-"), expected, cause, got)

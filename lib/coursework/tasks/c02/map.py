@@ -54,9 +54,9 @@ def map_in_chunks(chunked_map, items, chunk, bad):
             events.add("jobs")
             return Ticket(pool.submit(run, job, arguments), ask)
 
-        given = list(items)
+        passed = list(items)
         try:
-            result = list(chunked_map(submit, triple, given, chunk))
+            result = list(chunked_map(submit, triple, passed, chunk))
             if any(isinstance(x, Ticket) for x in result):
                 result = "futures"
         except ValueError as error:
@@ -64,7 +64,7 @@ def map_in_chunks(chunked_map, items, chunk, bad):
     counts = events.counts()
     seen = {"result": result, "late": late, "at_home": at_home, "empty": empty, "jobs": counts.get("jobs", 0)}
     seen["largest"] = max(sizes, default=0)
-    seen["changed"] = given != items
+    seen["changed"] = passed != items
     return Played(seen, counts)
 
 

@@ -25,8 +25,8 @@ def least_count(threads, times):
         for k, (made, seen) in enumerate(states):
             if made == 2 * times:
                 continue
-            mine = (made + 1, value if made % 2 == 0 else seen)
-            after = (*states[:k], mine, *states[k + 1 :]), value if made % 2 == 0 else seen + 1
+            thread_state = (made + 1, value if made % 2 == 0 else seen)
+            after = (*states[:k], thread_state, *states[k + 1 :]), value if made % 2 == 0 else seen + 1
             if after not in reached:
                 reached.add(after)
                 open_states.append(after)

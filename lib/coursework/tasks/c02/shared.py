@@ -9,13 +9,13 @@ from ...events import Events
 HIDDEN_JUDGE = {"points": 1, "minutes": 5, "hints": ("", "", ""), "cases": (), "stress": 0, "schedules": 120}
 
 
-def through(Buffer, bound, producers, consumers, each):
+def through(Buffer, bound, producers, consumers, per_producer):
     """Producers put [producer, number]; the buffer is closed; consumers get until they are told that it is over."""
     buffer, events, taken = Buffer(bound), Events(), [[] for _ in range(consumers)]
     closing, early = False, 0
 
     def produce(k):
-        for number in range(each):
+        for number in range(per_producer):
             buffer.put([k, number])
             events.enter("held")
 
@@ -41,7 +41,7 @@ def through(Buffer, bound, producers, consumers, each):
 
 
 def judge_through(arguments, result):
-    bound, producers, _, each = arguments
+    bound, producers, _, per_producer = arguments
     every = sorted(item for taken in result["taken"] for item in taken)
     if result["early"]:
         return Slip(
@@ -59,14 +59,14 @@ def judge_through(arguments, result):
             "`if`. What it cannot add yet must not push another item out.",
             f"{result['held']} items",
         )
-    if every != [[k, number] for k in range(producers) for number in range(each)]:
+    if every != [[k, number] for k in range(producers) for number in range(per_producer)]:
         cause = (
             "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty and closed? And does "
             "`close` leave in the buffer what is there?"
         )
         return Slip(
             "wrong-result",
-            f"each of the {producers * each} items exactly once",
+            f"each of the {producers * per_producer} items exactly once",
             cause,
             f"[producer, number]: {short(every)}",
         )
@@ -84,8 +84,8 @@ def judge_through(arguments, result):
     return None
 
 
-def passing(bound, producers, consumers, each):
-    return lambda rng: (bound, producers, consumers, each)
+def passing(bound, producers, consumers, per_producer):
+    return lambda rng: (bound, producers, consumers, per_producer)
 
 
 BATCH_RAISED = (

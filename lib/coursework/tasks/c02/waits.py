@@ -31,9 +31,9 @@ def served(came, ranks, job, ageing):
     left, now, order = list(range(len(came))), 0, ""
     while left:
         there = [k for k in left if came[k] <= now]
-        first = min(there, key=lambda k: ranks[k] - ageing * (now - came[k]))
-        left.remove(first)
-        order += str(first + 1)
+        chosen = min(there, key=lambda k: ranks[k] - ageing * (now - came[k]))
+        left.remove(chosen)
+        order += str(chosen + 1)
         now += job
     return int(order)
 
@@ -41,11 +41,11 @@ def served(came, ranks, job, ageing):
 def high_waits(hold, middle, inherits, high_comes=HIGH_COMES, middle_comes=MIDDLE_COMES):
     """Milliseconds that the most urgent of three threads waits for the lock that the least urgent one holds from 0 on, for
     `hold` ms of its own work. One core, and of those that can go on the most urgent one runs."""
-    now, low, other = 0, hold, middle
+    now, low, middle_left = 0, hold, middle
     while low:
         # the most urgent one has nothing to do but to wait; while the holder inherits its rank, it goes before the middle one
-        if now >= middle_comes and other and not (inherits and now >= high_comes):
-            other -= 1
+        if now >= middle_comes and middle_left and not (inherits and now >= high_comes):
+            middle_left -= 1
         else:
             low -= 1
         now += 1

@@ -7,13 +7,13 @@ from .shared import PREDICT_ROWS, makespan, static_makespan
 PIECES, PIECE, LATE = 16, 100, 4000  # pieces of a loop; microseconds of one; until the other thread gets a core
 
 
-def returns_after(pieces, each, late, for_all):
+def returns_after(pieces, piece_time, late, for_all):
     """Microseconds until a loop returns, on the caller's thread and one that comes `late`; both take pieces from a counter.
     `for_all`: it returns when both have come, and not as soon as all pieces are done."""
     free = [0, late]
     for _ in range(pieces):
         k = free.index(min(free))
-        free[k] += each
+        free[k] += piece_time
     return max(free) if for_all or free[1] > late else free[0]
 
 

@@ -97,7 +97,7 @@ def followed(lines, pages=16, ahead=4):
         last, step = known.pop(page, (None, None))
         now = None if last is None else line - last
         if now and now == step:
-            there |= {place for k in range(1, ahead + 1) if (place := line + k * now) // LINES_OF_PAGE == page}
+            there |= {target for k in range(1, ahead + 1) if (target := line + k * now) // LINES_OF_PAGE == page}
         known[page] = line, now
         if len(known) > pages:
             del known[next(iter(known))]
@@ -119,10 +119,10 @@ class AheadTask(Task):
         program = answer.function
         program(**{name: things[name] for name in inspect.signature(program).parameters})
         lines, waits = zip(*asked, strict=True)
-        first, pages = (
+        first_lines, pages = (
             ", ".join(map(str, numbers)) for numbers in (lines[:6], [line // LINES_OF_PAGE for line in lines[:6]])
         )
-        facts = (("it said", f"the first lines asked for are {first}; their pages are {pages}"),)
+        facts = (("it said", f"the first lines asked for are {first_lines}; their pages are {pages}"),)
         if followed(lines) > 0.5:
             raise Failed(Failure("hardware", headline(case), facts))
         if max(waits) < 0.5 * len(lines):

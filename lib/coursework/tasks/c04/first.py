@@ -18,8 +18,8 @@ def judge_place(arguments, result):
     row, column, columns = arguments
     line, number = place_of(row, column, columns)
     expected = f"({line}, {number})"
-    whole = isinstance(result, tuple | list) and len(result) == 2 and all(type(x) is int for x in result)
-    if not whole:
+    well_formed = isinstance(result, tuple | list) and len(result) == 2 and all(type(x) is int for x in result)
+    if not well_formed:
         return Slip("type", expected, "Return two whole numbers, the line and its set. `//` divides without a rest.")
     if tuple(result) == (line, number):
         return None

@@ -33,8 +33,8 @@ def _is_step(step):
     """Whether it is "x" or "out", and two whole numbers."""
     if not isinstance(step, list | tuple) or len(step) != 3 or not isinstance(step[0], str):
         return False
-    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in step[1:])
-    return step[0] in ("x", "out") and whole
+    are_integers = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in step[1:])
+    return step[0] in ("x", "out") and are_integers
 
 
 def judge_lab(arguments, result):

@@ -11,7 +11,7 @@ MANY_ROWS, LONG = 64, 100  # of a float32 matrix
 def in_two_lines(offset, vector=VECTOR, count=VECTORS):
     """How many of `count` vectors lie in two lines, if the first begins `offset` bytes behind the start of a line."""
     begins = [offset + k * vector for k in range(count)]
-    return sum(first // LINE != (first + vector - 1) // LINE for first in begins)
+    return sum(begin // LINE != (begin + vector - 1) // LINE for begin in begins)
 
 
 def before_aligned(offset, vector=VECTOR):

@@ -49,7 +49,7 @@ def judge_place(arguments, result):
         ((i // columns, y, x), "z counts slices. How many elements has one of them?"),
         ((z + 1, y + 1, x + 1), "Count from 0: element 0 stands at (0, 0, 0)."),
     )
-    fits = [words for place, words in causes if said == tuple(int(v) for v in place)]
+    fits = [words for indices, words in causes if said == tuple(int(v) for v in indices)]
     cause = " Or: ".join(dict.fromkeys(fits))  # small numbers may fit several
     wrong = [name for name, a, b in zip("zyx", said, right, strict=True) if a != b]
     cause = cause or (

@@ -12,9 +12,9 @@ def share_arguments(n, threads):
     return lambda rng: (random_values(rng, n), unwritten(threads))
 
 
-def shares(x, threads, first=0):
+def shares(x, threads, offset=0):
     """What each thread adds up: x[t], x[t + threads], ..."""
-    return np.array([x[first + t :: threads].sum(dtype=np.float64) for t in range(threads)])
+    return np.array([x[offset + t :: threads].sum(dtype=np.float64) for t in range(threads)])
 
 
 def _pieces(x, partial):

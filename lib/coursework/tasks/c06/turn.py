@@ -24,8 +24,8 @@ def turn_case(name, rows, columns):
 
 def _stores(index, case):
     """(block, thread) that stores an element of the turned picture out of the tile."""
-    (column, place), rows = index, case.make(np.random.default_rng(0))[0].shape[0]
-    row = rows - 1 - place
+    (column, flipped_row), rows = index, case.make(np.random.default_rng(0))[0].shape[0]
+    row = rows - 1 - flipped_row
     return (column // TILE, row // TILE), (row % TILE, column % TILE)
 
 

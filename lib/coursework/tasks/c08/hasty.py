@@ -9,9 +9,9 @@ SUMMED = (1, 2, 4, 8, 16, 32)
 
 # What A adds up, and how many numbers of the next tile are in it: no two choices have the same sum.
 TOO_NEW = {
-    sum(SUMMED[::2]) + SUMMED[1 + 2 * one] + SUMMED[3 + 2 * two] + SUMMED[5]: one + two
-    for one in (0, 1)
-    for two in (0, 1)
+    sum(SUMMED[::2]) + SUMMED[1 + 2 * early] + SUMMED[3 + 2 * late] + SUMMED[5]: early + late
+    for early in (0, 1)
+    for late in (0, 1)
 }
 
 HASTY = ScheduleTask(

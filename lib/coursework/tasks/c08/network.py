@@ -52,10 +52,10 @@ def judge_network(arguments, result):
     wrong = np.flatnonzero(labels != truth)
     if not wrong.size:
         return None
-    cause = next((f"This is what comes out when {words}." for other, words in _SLIPS
-                  if np.array_equal(labels, network.forward(*other(*arguments)))), "")  # fmt: skip
+    cause = next((f"This is what comes out when {words}." for without_silu, words in _SLIPS
+                  if np.array_equal(labels, network.forward(*without_silu(*arguments)))), "")  # fmt: skip
     straight = [((x.astype(np.float64) @ w1 + p * b1) @ w2 + q * b2).argmax(axis=1) for p in (0, 1) for q in (0, 1)]
-    if not cause and any(np.array_equal(labels, other) for other in straight):
+    if not cause and any(np.array_equal(labels, without_silu) for without_silu in straight):
         cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
     if not cause and not labels.any():
         cause = "Every label is 0. Does anything write into the labels, row by row?"

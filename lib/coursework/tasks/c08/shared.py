@@ -204,7 +204,9 @@ def turned_suspects(b_too=False):
         else "Here bt was used as if it were b. Compare the two indices of the load, and those with which its tile is stored and then "
         "read: it must be crossed once.",
     }
-    return tuple(Suspect(of_turned(one.formula, b_too), told.get(one.cause, one.cause)) for one in SUSPECTS)
+    return tuple(
+        Suspect(of_turned(suspect.formula, b_too), told.get(suspect.cause, suspect.cause)) for suspect in SUSPECTS
+    )
 
 
 LOADED_AGAIN = (

@@ -16,14 +16,14 @@ def strided_case(name, count, m, k, n, a_turned=False, b_turned=False, b_single=
         a = random_values(rng, count, *((k, a_every * m) if a_turned else (m, a_every * k)))[..., ::a_every]
         b = random_values(rng, 1 if b_single else count, *((n, k) if b_turned else (k, n)))
         a_steps, b_steps = (np.array(x.strides) // 4 for x in (a, b))
-        whole = a.base if a.base is not None else a
+        storage = a.base if a.base is not None else a
         if a_turned:
             a_steps = a_steps[[0, 2, 1]]
         if b_turned:
             b_steps = b_steps[[0, 2, 1]]
         if b_single:
             b_steps[0] = 0
-        return (whole.reshape(-1), a_steps, b.reshape(-1), b_steps, k, unwritten(count, m, n))
+        return (storage.reshape(-1), a_steps, b.reshape(-1), b_steps, k, unwritten(count, m, n))
 
     x, y = -(-n // STACK[0]), -(-m // STACK[1])
     return Case(f"{name}: {count} of ({m} x {k}) @ ({k} x {n})", make, grid=(x, y, count), block=(*STACK, 1))

@@ -76,7 +76,7 @@ COST = PredictionTask(
         Question(
             "separable",
             "depthwise 3 x 3, then 1 x 1 to 64 channels: multiplications of both",
-            lambda: sum(multiplications(*one) for one in _separable()),
+            lambda: sum(multiplications(*layer) for layer in _separable()),
             {
                 _DEPTH: "That is the depthwise part alone. A 1 x 1 layer follows.",
                 _POINT: "That is the 1 x 1 part alone. The depthwise layer comes before it.",
@@ -104,9 +104,10 @@ COST = PredictionTask(
         Question(
             "separable_bytes",
             "the same of the depthwise and the 1 x 1 layer together, one after the other",
-            lambda: sum(moved(*one) for one in _separable()),
+            lambda: sum(moved(*layer) for layer in _separable()),
             {
-                sum(moved(*one) for one in _separable()) // 4: "That is the number of elements. A float32 has 4 bytes.",
+                sum(moved(*layer) for layer in _separable())
+                // 4: "That is the number of elements. A float32 has 4 bytes.",
                 4
                 * (
                     (INS + OUTS) * _PIXELS + 9 * INS + INS * OUTS

@@ -151,8 +151,8 @@ ONE_TAP = tuple(
 def rimmed(x, padding, mode="constant", shift=0):
     """Pictures with so many pixels more on each side, float64. `mode`: as of np.pad, or "negative": what negative indices find above
     and to the left. `shift`: pixels of the rim that stand below and to the right in the place of above and to the left."""
-    sides, first = ((0, 0),) * (x.ndim - 2), (padding - shift, padding + shift)
+    sides, rim = ((0, 0),) * (x.ndim - 2), (padding - shift, padding + shift)
     if mode != "negative":
-        return np.pad(x.astype(np.float64), (*sides, first, first), mode)
+        return np.pad(x.astype(np.float64), (*sides, rim, rim), mode)
     x = np.pad(x.astype(np.float64), (*sides, (padding, 0), (padding, 0)), "wrap")
     return np.pad(x, (*sides, (0, padding), (0, padding)))

@@ -14,7 +14,7 @@ def pairs(x, g, out, half=0.5, signs=(1, 1, 1, 1), second=None):
     a, b, c, d = (x[k : k + even : 2] for k in range(4))
     plus, minus = (g[0] + g[1] + g[2]) * half, (g[0] - g[1] + g[2]) * half
     m = (a - c) * g[0], (b + c) * plus, (c - b) * minus, (b - d) * g[2]
-    m = [sign * one for sign, one in zip(signs, m, strict=True)]
+    m = [sign * product for sign, product in zip(signs, m, strict=True)]
     result = np.empty(out.size)
     result[0:even:2], result[1:even:2] = m[0] + m[1] + m[2], m[1] - m[2] - m[3]
     if second is not None:

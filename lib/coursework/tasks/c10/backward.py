@@ -57,9 +57,9 @@ def step_backward(
     return put([parts[k] for k in order]), before(total, f, of_c)
 
 
-def _slopes(**other):
+def _slopes(**changed):
     right = {"i": lambda y: y * (1 - y), "g": lambda y: 1 - y * y}
-    right |= {"f": right["i"], "o": right["i"]} | other
+    right |= {"f": right["i"], "o": right["i"]} | changed
     return tuple(right[name] for name in GATES)
 
 

@@ -56,15 +56,15 @@ def lstm_cell(
 
 def _squashed(letters):
     """What was wrong with what the gates went through, in words."""
-    wrong = [(gate, one) for gate, one, right in zip("ifog", letters, "ssst", strict=True) if one != right]
-    gates, (_, first) = " and ".join(gate for gate, _ in wrong), wrong[0]
-    if len({one for _, one in wrong}) > 1:
+    wrong = [(gate, letter) for gate, letter, right in zip("ifog", letters, "ssst", strict=True) if letter != right]
+    gates, (_, first_letter) = " and ".join(gate for gate, _ in wrong), wrong[0]
+    if len({letter for _, letter in wrong}) > 1:
         return f"{gates}: they went through other functions. i, f and o go through a sigmoid, g through tanh."
     meant = (
         "g goes through tanh: it can be negative." if gates == "g" else "i, f and o are gates, from 0 to 1: a sigmoid."
     )
     meant = "i, f and o go through a sigmoid, g through tanh." if "g" in gates and gates != "g" else meant
-    return f"{gates} went through {SQUASHES[first][1]}. {meant}"
+    return f"{gates} went through {SQUASHES[first_letter][1]}. {meant}"
 
 
 _ORDER = "The gates stand in PyTorch's order: rows 0 to hidden - 1 are i, then come f, g and o. "
@@ -132,9 +132,9 @@ def judge_cell(arguments, result):
     wrong = [not all_close(*pair) for pair in zip(said, right, strict=True)]
     if not any(wrong):
         return None
-    name, place = ("h", 0) if wrong[0] and not wrong[1] else ("c", 1)
-    row, unit = np.unravel_index(np.argmax(~np.isclose(said[place], right[place], rtol=1e-9, atol=1e-12)), shape)
-    expected, got = (f"{name}[{row}, {unit}] = {parts[place][row, unit]:.6g}" for parts in (right, said))
+    name, index = ("h", 0) if wrong[0] and not wrong[1] else ("c", 1)
+    row, unit = np.unravel_index(np.argmax(~np.isclose(said[index], right[index], rtol=1e-9, atol=1e-12)), shape)
+    expected, got = (f"{name}[{row}, {unit}] = {parts[index][row, unit]:.6g}" for parts in (right, said))
     if all_close(said[0], right[1]) and all_close(said[1], right[0]):
         return Slip("exchanged", expected, "h and c are exchanged: h is returned first.", got)
     if all_close(said[0], right[0]) and all_close(said[1], arguments[2]):

@@ -47,7 +47,7 @@ def _right_end(b):
 
 
 def _judge_recurrence(arguments, result):
-    a, b = (one.astype(np.float64) for one in arguments)
+    a, b = (argument.astype(np.float64) for argument in arguments)
     right = np.empty_like(b)
     h = 0.0
     for t in range(len(b)):

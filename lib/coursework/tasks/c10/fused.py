@@ -35,7 +35,7 @@ def gru_cell(
     gate=lambda x, y: sigmoid(x + y),
 ):
     """The new h; the options are mistakes."""
-    of_x, of_h, h = (one.astype(np.float64) for one in (of_x, of_h, h))
+    of_x, of_h, h = (array.astype(np.float64) for array in (of_x, of_h, h))
     hidden = h.shape[1]
 
     def part(sums, name):

@@ -66,18 +66,18 @@ def _slip_of_join(left, right, begins, kept):
     if right in kept:
         cause = "Both joins read what the last round left, and the second one overwrites the first."
         return "twice", "one join into each place", cause
-    first = begins[right]
+    begin = begins[right]
     knew = (
-        f"Before this round place {left} knew {_steps(begins[left], left)}, and place {right} {_steps(first, right)}."
+        f"Before this round place {left} knew {_steps(begins[left], left)}, and place {right} {_steps(begin, right)}."
     )
-    if first == 0:
+    if begin == 0:
         return "overlap", "no more joins into this place", f"{knew} It has all that it needs."
-    if left >= first:
-        cause = f"{knew} {_steps(max(first, begins[left]), left).capitalize()} would be counted twice."
-        return "overlap", f"place {first - 1} on the left: its stretch ends before step {first}", cause
-    if left < first - 1:
-        cause = f"{knew} {_steps(left + 1, first - 1).capitalize()} would be left out."
-        return "gap", f"place {first - 1} on the left: its stretch ends before step {first}", cause
+    if left >= begin:
+        cause = f"{knew} {_steps(max(begin, begins[left]), left).capitalize()} would be counted twice."
+        return "overlap", f"place {begin - 1} on the left: its stretch ends before step {begin}", cause
+    if left < begin - 1:
+        cause = f"{knew} {_steps(left + 1, begin - 1).capitalize()} would be left out."
+        return "gap", f"place {begin - 1} on the left: its stretch ends before step {begin}", cause
     return None
 
 

@@ -27,5 +27,5 @@ def types_of(result):
     )
 
 
-def all_close(one, other):
-    return np.allclose(one, other, rtol=1e-9, atol=1e-12)
+def all_close(a, b):
+    return np.allclose(a, b, rtol=1e-9, atol=1e-12)

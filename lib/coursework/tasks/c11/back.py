@@ -129,31 +129,31 @@ def judge_back(arguments, result):
         cause = "Three arrays are asked for, in this order: one like q, one like k, one like v. A sum over queries is a product with the transpose."
         return Slip("type", f"arrays of shapes {shapes}", cause, came)
     said = [part.astype(np.float64) for part in said]
-    for name, place in (("of_v", 2), ("of_q", 0), ("of_k", 1)):
-        found, right = said[place], expected[place]
+    for name, index in (("of_v", 2), ("of_q", 0), ("of_k", 1)):
+        found, right = said[index], expected[index]
         if np.allclose(found, right, rtol=1e-9, atol=1e-12):
             continue
         told, got = f"{name}[0] = {shown_numbers(right[0])}", f"{name}[0] = {shown_numbers(found[0])}"
         for instead, cause in MISTAKES:
             with np.errstate(all="ignore"):
-                guess = way_back(*arguments, **instead)[place]
+                guess = way_back(*arguments, **instead)[index]
             if np.allclose(found, guess, rtol=1e-9, atol=1e-12, equal_nan=True):
                 return Slip(name, told, f"{name}: {cause}", got)
-        if place != 2 and np.allclose(found, twice[place], rtol=1e-9, atol=1e-12):
+        if index != 2 and np.allclose(found, twice[index], rtol=1e-9, atol=1e-12):
             return Slip(name, told, f"{name}: {TWICE}", got)
         if not np.isfinite(found).all():
-            why = "take `top` off before the exponential." if place == 2 else "the weights are, as of_v is right."
+            why = "take `top` off before the exponential." if index == 2 else "the weights are, as of_v is right."
             return Slip(name, told, f"{name} is no number here: {why}", got)
         if np.allclose(found, right, rtol=1e-4, atol=1e-5):
             return Slip(name, told, f"{name}: {NEARLY}", got)
-        if place == 2:
+        if index == 2:
             cause = (
                 "of_v: look at the weights first, exp(capped score - top) / total. Row j is the sum over queries of the weight of "
                 "key j times the row of grad."
             )
         else:
-            other = "k" if place == 0 else "q"
-            cause = f"{name}: a row is the sum of slopes times rows of {other}, divided by the square root of the width. of_v is right, so the weights are."
+            operand = "k" if index == 0 else "q"
+            cause = f"{name}: a row is the sum of slopes times rows of {operand}, divided by the square root of the width. of_v is right, so the weights are."
         return Slip(name, told, cause, got)
     return None
 

@@ -26,7 +26,7 @@ def _seen(allowed, masked=-np.inf):
 
 def _masked_as_zero(q, k, v, scale, out):
     """Scores of 0 for the keys of the block that come after the query."""
-    blocks = [slice(first, first + BLOCK) for first in range(0, len(q), BLOCK)]
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(q), BLOCK)]
     parts = [attention(q[b], k[: b.stop], v[: b.stop], scale, lambda i, j, b=b: j <= i + b.start, 0.0) for b in blocks]
     return np.concatenate(parts)
 
@@ -34,7 +34,7 @@ def _masked_as_zero(q, k, v, scale, out):
 def needed_bytes(n, skip=True):
     """Of queries and results, and for each block of the keys and values of its tiles, each once: up to the last query of the block,
     or of all of them."""
-    ends = [min(first + BLOCK, n) if skip else n for first in range(0, n, BLOCK)]
+    ends = [min(start + BLOCK, n) if skip else n for start in range(0, n, BLOCK)]
     return 4 * HEAD * (2 * n + 2 * sum(min(-(-end // TILE) * TILE, n) for end in ends))
 
 

@@ -20,13 +20,14 @@ def part_of(scores, v):
     return top, float(weights.sum()), weights @ v
 
 
-def two_parts(first, second, around=(0, 0), spread=3):
-    """make(rng) -> m1, l1, acc1, m2, l2, acc2 of `first` and of `second` keys, whose scores lie around these numbers."""
+def two_parts(first_count, second_count, around=(0, 0), spread=3):
+    """make(rng) -> m1, l1, acc1, m2, l2, acc2 of `first_count` and of `second_count` keys, whose scores lie around
+    these numbers."""
 
     def make(rng):
         parts = []
-        for number, place in zip((first, second), around, strict=True):
-            scores = place + spread * random_values(rng, number, dtype=np.float64)
+        for number, centre in zip((first_count, second_count), around, strict=True):
+            scores = centre + spread * random_values(rng, number, dtype=np.float64)
             parts += part_of(scores, random_values(rng, number, VALUES, dtype=np.float64))
         return tuple(parts)
 
@@ -36,7 +37,7 @@ def two_parts(first, second, around=(0, 0), spread=3):
 def merged(m1, l1, acc1, m2, l2, acc2):
     """(m, l, acc) of both parts together."""
     m = max(m1, m2)
-    a, b = (0.0 if m == -math.inf else math.exp(one - m) for one in (m1, m2))
+    a, b = (0.0 if m == -math.inf else math.exp(part_max - m) for part_max in (m1, m2))
     return m, a * l1 + b * l2, a * acc1 + b * acc2
 
 

@@ -13,22 +13,22 @@ ROTARY_BLOCK = 32
 NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
 
 
-def rotary_arguments(tokens, width, first=0, mixed=False):
-    """make(rng) -> x (tokens, width), positions (tokens,), frequencies (width // 2,), out. `first`: position of the first token."""
+def rotary_arguments(tokens, width, first_position=0, mixed=False):
+    """make(rng) -> x (tokens, width), positions (tokens,), frequencies (width // 2,), out. `first_position`: position of the first token."""
 
     def make(rng):
-        positions = first + (rng.permutation(3 * tokens)[:tokens] if mixed else np.arange(tokens))
+        positions = first_position + (rng.permutation(3 * tokens)[:tokens] if mixed else np.arange(tokens))
         frequencies = (10_000.0 ** (-np.arange(0, width, 2) / width)).astype(np.float32)
         return random_values(rng, tokens, width), positions, frequencies, unwritten(tokens, width)
 
     return make
 
 
-def rotary_case(name, tokens, width, first=0, mixed=False):
+def rotary_case(name, tokens, width, first_position=0, mixed=False):
     blocks = -(-tokens * width // ROTARY_BLOCK)
     where = "1 block" if blocks == 1 else f"{blocks} blocks"
     said = f"{name}: {tokens} tokens of {width} numbers, {where}"
-    return Case(said, rotary_arguments(tokens, width, first, mixed), grid=blocks, block=ROTARY_BLOCK)
+    return Case(said, rotary_arguments(tokens, width, first_position, mixed), grid=blocks, block=ROTARY_BLOCK)
 
 
 def rotated(x, positions, frequencies, sign=1, neighbours=False, cross=1, exchanged=False):

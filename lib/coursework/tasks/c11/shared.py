@@ -37,7 +37,7 @@ def softmax_rows(x):
 
 def norm_rows(x, weight, bias, eps, centre=True, square=None, less=0, outside=False, root=True):
     """Layer norm in float64; the options are mistakes."""
-    x, weight, bias = (one.astype(np.float64) for one in (x, weight, bias))
+    x, weight, bias = (array.astype(np.float64) for array in (x, weight, bias))
     away = x - x.mean(axis=1, keepdims=True) if centre else x
     squares = away**2 if square is None else square(x, away)
     with np.errstate(all="ignore"):

@@ -32,12 +32,12 @@ def _sums(x, corrected=True, first=None, newest=True):
     top = np.full((len(x), 1), -np.inf if first is None else first)
     total = np.zeros_like(top)
     for j in range(x.shape[1]):
-        one = x[:, j : j + 1]
-        above = np.maximum(top, one)
+        column = x[:, j : j + 1]
+        above = np.maximum(top, column)
         shift = np.where(above == -np.inf, 0, above)
-        larger = one > top
+        larger = column > top
         total = total * (np.exp(top - shift) if corrected else 1)
-        total = total + np.where(larger & (not newest), 0, np.exp(one - shift))
+        total = total + np.where(larger & (not newest), 0, np.exp(column - shift))
         top = above
     return top, total
 

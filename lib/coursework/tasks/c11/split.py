@@ -47,8 +47,8 @@ def _unweighted(results, logs):
 
 
 def _whole_parts(results, logs):
-    whole = (logs > -np.inf).all(axis=1)
-    return combined(results[whole], logs[whole]) if whole.any() else NOTHING
+    complete = (logs > -np.inf).all(axis=1)
+    return combined(results[complete], logs[complete]) if complete.any() else NOTHING
 
 
 SPLITS = (

@@ -62,7 +62,7 @@ def judge_accumulate(arguments, result):
         return None
     means = [mean_gradient(*part) for part in parts]
     sizes = [len(part[0]) for part in parts]
-    whole = [k for k, size in enumerate(sizes) if size == most]
+    full = [k for k, size in enumerate(sizes) if size == most]
     n = len(x)
     slips = (
         (
@@ -87,19 +87,20 @@ def judge_accumulate(arguments, result):
         ("not-divided", right * n, "Each part was multiplied by its rows, and the sum was not divided by all rows."),
         (
             "tail",
-            sum((means[k] * most for k in whole), np.zeros_like(right)) / n,
+            sum((means[k] * most for k in full), np.zeros_like(right)) / n,
             "The last rows are missing: they make a part that is not full.",
         ),
         (
             "tail",
-            sum((means[k] for k in whole), np.zeros_like(right)) / max(len(whole), 1),
+            sum((means[k] for k in full), np.zeros_like(right)) / max(len(full), 1),
             "The last rows are missing: they make a part that is not full.",
         ),
         ("wrong-weight", sum(means) * most / n, "Each part was weighed by `most`. The last one has fewer rows."),
     )
     cause = "Work out two parts by hand: what does `gradient` return for each, and how many rows stand behind it?"
     kind, cause = next(
-        ((kind, words) for kind, other, words in slips if np.allclose(found, other, rtol=1e-9)), ("wrong-result", cause)
+        ((kind, words) for kind, mistaken, words in slips if np.allclose(found, mistaken, rtol=1e-9)),
+        ("wrong-result", cause),
     )
     return Slip(kind, expected, cause, np.array2string(found, precision=4))
 

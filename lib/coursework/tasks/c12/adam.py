@@ -43,13 +43,13 @@ def _but(**mistake):
     return lambda *arguments: adam(*arguments, **mistake)
 
 
-def adam_case(name, n, step=3, decay=0.0, first=False, size=1.0, lr=0.01):
+def adam_case(name, n, step=3, decay=0.0, first_step=False, size=1.0, lr=0.01):
     """Parameters, gradients and both averages, (n,), the step's number, the rate, the decay; out (3, n)."""
 
     def make(rng):
         p, g, m = (random_values(rng, n) for _ in range(3))
         v = np.abs(random_values(rng, n)) + np.float32(0.1)
-        if first:
+        if first_step:
             m, v = 0 * m, 0 * v
         if size != 1:  # beside eps, and some parameters that have never had a gradient
             g, m, v = np.float32(size) * g, np.float32(size) * m, np.float32(size**2) * v

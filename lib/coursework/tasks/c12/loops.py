@@ -61,8 +61,8 @@ def judge_loop(arguments, log):
     if any(event[3] for event in judged):
         return Slip("judged-training", "judged in evaluation mode", "", "it judged in training mode")
     if not all(event[3] for event in learned):
-        first = next(k for k, event in enumerate(learned) if not event[3])
-        got = f"batch {first + 1} was learned in evaluation mode"
+        first_wrong = next(k for k, event in enumerate(learned) if not event[3])
+        got = f"batch {first_wrong + 1} was learned in evaluation mode"
         return Slip("learned-evaluating", "learned in training mode", "", got)
     return None
 

@@ -28,14 +28,14 @@ def kept_bytes(inputs, hidden, classes, batch):
         implementations.keep("relu", after, before),
         implementations.keep("linear", linear(after, w2), after, w2),
     ]
-    arrays = {id(a): a for one in kept for a in one.values() if isinstance(a, np.ndarray)}
+    arrays = {id(a): a for of_layer in kept for a in of_layer.values() if isinstance(a, np.ndarray)}
     return sum(a.nbytes for a in arrays.values() if a is not w1 and a is not w2)
 
 
 def peak(layers, every):
     """The most results kept at once, if each `every`-th of `layers` equal layers keeps its input, and the others compute it again."""
     points = range(0, layers, every)
-    return max(len(points) + min(every, layers - first) - 1 for first in points)
+    return max(len(points) + min(every, layers - point) - 1 for point in points)
 
 
 def least_peak(layers):

@@ -66,7 +66,7 @@ def judge_moments(arguments, result):
     if count and abs(s - (squares / count) ** 0.5) <= 1e-6 * max((squares / count) ** 0.5, 1e-12):
         cause = "This is the standard deviation. The sum of squared distances is asked for: not divided, and no root."
         return Slip("divided", expected, cause)
-    for kind, other, cause in (
+    for kind, mistaken, cause in (
         (
             "no-count",
             sum(s + (m - mean) ** 2 for n, m, s in parts if n),
@@ -84,7 +84,7 @@ def judge_moments(arguments, result):
             "na * nb / (na + nb): each side moves to the common mean, not to the other's.",
         ),
     ):
-        if abs(s - other) <= 1e-6 * max(other, 1e-12):
+        if abs(s - mistaken) <= 1e-6 * max(mistaken, 1e-12):
             return Slip(kind, expected, cause)
     if len(parts) and abs(mean) > 100 * (squares / count) ** 0.5:
         cause = (

@@ -191,7 +191,9 @@ def judge_tape(arguments, result):
         ),
     )
     cause = "Follow this variable by hand: which variables were made from it, and what does each of them pass on?"
-    kind, cause = next(((kind, words) for kind, other, words in slips if result == other), ("wrong-result", cause))
+    kind, cause = next(
+        ((kind, words) for kind, mistaken, words in slips if result == mistaken), ("wrong-result", cause)
+    )
     return Slip(kind, f"{right[name]} for {name!r}", cause, got)
 
 

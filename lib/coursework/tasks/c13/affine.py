@@ -33,10 +33,10 @@ def judge_affine(arguments, result):
     seen, x, low, high = arguments
     scale, zero, codes = affine(*arguments)
     expected = f"scale {scale:.6g}, zero point {zero}, codes {codes[:6].astype(int).tolist()}{' ...' if codes.size > 6 else ''}"
-    given = _triple(result)
-    if given is None:
+    triple = _triple(result)
+    if triple is None:
         return Slip("type", expected, "Return three things: the scale, the zero point, and an array of codes.")
-    s, z, q = given
+    s, z, q = triple
     if q.shape != codes.shape:
         return Slip("shape", expected, f"There is a code for each number: {codes.size} of them, and {q.size} came.")
     if not s > 0 or not np.isfinite(s):

@@ -38,15 +38,15 @@ def judge_breaks(arguments, result):
         return Slip("range", expected, cause, f"{x[bad[0]]:.6g}, number {bad[0]}")
     if x.max() > 1e9:
         return Slip("range", expected, "Stay below 1e9.", f"{x.max():.3g}")
-    whole, cut = both(x, bits)
-    got = f"min-max {whole:.4g}, percentile {cut:.4g}"
-    if whole >= LOSES * cut and whole > 0:
+    min_max, cut = both(x, bits)
+    got = f"min-max {min_max:.4g}, percentile {cut:.4g}"
+    if min_max >= LOSES * cut and min_max > 0:
         return None
-    if x.max() == x.min() or whole == 0:
+    if x.max() == x.min() or min_max == 0:
         cause = "Min-max codes these without an error. Begin with many different numbers, as rng.uniform draws them."
         return Slip("no-error", expected, cause, got)
     clipped = float(np.mean(np.square(np.maximum(x - np.percentile(x, 99), 0))))
-    if clipped > 0.5 * cut and clipped > 0.7 * whole:
+    if clipped > 0.5 * cut and clipped > 0.7 * min_max:
         cause = (
             "What the percentile clips costs more here than the coarse steps of min-max: a distance of 100 that is clipped counts 10,000. "
             "An outlier has to be far enough out to coarsen the steps, and near enough not to be missed."

@@ -27,12 +27,12 @@ def judge_channel(arguments, result):
     weight, bias, input_scale = arguments
     codes, scales, sums = folded(*arguments)
     expected = f"scales {np.round(scales[:3], 6).tolist()}..., sums of the bias {sums[:3].astype(int).tolist()}..."
-    given = _arrays(result)
-    if given is None:
+    arrays = _arrays(result)
+    if arrays is None:
         return Slip(
             "type", expected, "Return three arrays: the codes, a scale for each filter, the bias as whole numbers."
         )
-    q, s, b = given
+    q, s, b = arrays
     if s.shape != scales.shape:
         if s.size == 1 < scales.size:
             return Slip(

@@ -36,26 +36,26 @@ def judge_merge(arguments, result):
     expected = cut_places(crow, parts)
     words = f"{expected[:4]}{' ...' if len(expected) > 4 else ''}"
     try:
-        given = [
+        places = [
             tuple(_whole(x) for x in pair) for pair in (result.tolist() if isinstance(result, np.ndarray) else result)
         ]
     except (TypeError, ValueError):
         return Slip("type", words, "Return a list of pairs (row, entry), whole numbers.")
-    if len(given) != parts + 1:
+    if len(places) != parts + 1:
         cause = f"There are {parts} parts: a place where each begins, and the end of the last one."
-        return Slip("count", words, cause, f"{len(given)} places")
-    if any(len(pair) != 2 for pair in given):
+        return Slip("count", words, cause, f"{len(places)} places")
+    if any(len(pair) != 2 for pair in places):
         return Slip("type", words, "Each place is a pair (row, entry).")
-    bad = [k for k, (a, b) in enumerate(zip(given, expected, strict=True)) if a != b]
+    bad = [k for k, (a, b) in enumerate(zip(places, expected, strict=True)) if a != b]
     if not bad:
         return None
     k = bad[0]
-    return _wrong_place(crow, parts, given, expected, k)
+    return _wrong_place(crow, parts, places, expected, k)
 
 
-def _wrong_place(crow, parts, given, expected, k):
+def _wrong_place(crow, parts, places, expected, k):
     rows, entries = len(crow) - 1, int(crow[-1])
-    (row, entry), wanted = given[k], f"{expected[k]} for place {k}"
+    (row, entry), wanted = places[k], f"{expected[k]} for place {k}"
     got = f"({row}, {entry})"
     part_steps = -(-(rows + entries) // parts)
     diagonal = min(k * part_steps, rows + entries)
@@ -63,12 +63,12 @@ def _wrong_place(crow, parts, given, expected, k):
         return Slip("swapped", wanted, "The pair is turned round: the row comes first.", got)
     if row + entry != diagonal:
         by_rows = [(min(j * -(-rows // parts), rows)) for j in range(parts + 1)]
-        if [r for r, _ in given] == by_rows:
+        if [r for r, _ in places] == by_rows:
             return Slip(
                 "by-rows", wanted, "The rows are cut into equal numbers. A long row then has a thread to itself.", got
             )
         by_entries = [min(j * -(-entries // parts), entries) for j in range(parts + 1)]
-        if [e for _, e in given] == by_entries:
+        if [e for _, e in places] == by_entries:
             cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row or an entry."
             return Slip("by-entries", wanted, cause, got)
         if row + entry == k * part_steps:
@@ -76,7 +76,7 @@ def _wrong_place(crow, parts, given, expected, k):
                 f"The path ends after {rows + entries} steps, all rows and all entries: the last pieces may be shorter."
             )
             return Slip("end", wanted, cause, got)
-        if given[-1] == (rows + 1, entries):
+        if places[-1] == (rows + 1, entries):
             cause = "There is one row too many at the end: crow has a number more than there are rows."
             return Slip("rows", wanted, cause, got)
         if row + entry == min(k * ((rows + entries) // parts), rows + entries):

@@ -52,15 +52,15 @@ def judge_halving(arguments, result):
 
 def _wrong_chunk(rank, n, got, chunks, parts, expected):
     said, size = f"worker {rank}: {_shown(got)}", len(chunks[rank])
-    other = next((k for k, chunk in enumerate(chunks) if np.array_equal(got, chunk)), None)
+    index = next((k for k, chunk in enumerate(chunks) if np.array_equal(got, chunk)), None)
     if got.size == n * size and np.array_equal(got, np.concatenate(chunks)):
         return Slip("all", expected, f"This is the whole sum. Worker {rank} returns its own chunk of it.", said)
     if got.size != size:
         cause = f"There are {n} chunks of {size} numbers. Is what a worker keeps half as long after each exchange?"
         return Slip("length", expected, cause, said)
-    if other is not None:
+    if index is not None:
         cause = (
-            f"This is chunk {other}, and right. Which half a worker keeps follows from its rank: of the two, the one with the "
+            f"This is chunk {index}, and right. Which half a worker keeps follows from its rank: of the two, the one with the "
             "larger rank keeps the upper half; the first partner is n / 2 away, the next n / 4."
         )
         return Slip("another-chunk", expected, cause, said)
@@ -70,8 +70,8 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
         )
     if np.allclose(got, chunks[rank], rtol=1e-5):
         return Slip("rounded", expected, ROUNDED, said)
-    own = np.split(parts[rank], n)[rank]
-    if np.array_equal(got, own):
+    own_part = np.split(parts[rank], n)[rank]
+    if np.array_equal(got, own_part):
         return Slip("own", expected, "These are the worker's own numbers: what came was not added.", said)
     for k in range(n):
         brought = [np.split(part, n)[k] for part in parts]
@@ -128,7 +128,7 @@ HALVING = ScenarioTask(
         case=Case("8 workers, 16 numbers", brought(8, 16)),
         causes=(
             (
-                lambda over: [one.name for one in over] == ["exchanges of a worker"],
+                lambda over: [measure.name for measure in over] == ["exchanges of a worker"],
                 "The sums are right, and no number is sent in vain, but in many small messages. Let a partner add up for a whole "
                 "half of the workers: then there are log2 n exchanges.",
             ),

@@ -99,8 +99,8 @@ def judge_loop(arguments, result):
             "start", expected, "", f"worker 0 has {_shown(found[0])}, worker {len(found) - 1} {_shown(found[-1])}"
         )
     got = f"{_shown(found[0])} in each worker"
-    for kind, other in (("divide", first), ("ragged", second), ("batch", third), ("late", sixth)):
-        if np.allclose(found, _without_threads(other, *arguments)):
+    for kind, mistaken in (("divide", first), ("ragged", second), ("batch", third), ("late", sixth)):
+        if np.allclose(found, _without_threads(mistaken, *arguments)):
             return Slip(kind, expected, "", got)
     return Slip("other", expected, "", got)
 

@@ -91,7 +91,7 @@ def one_forward_one_backward():
         ahead = min(STAGES - 1 - stage, len(BATCHES))
         row = [(name, stage) for name in BATCHES[:ahead]]
         for k, name in enumerate(BATCHES):
-            row += [(other, stage) for other in BATCHES[ahead + k : ahead + k + 1]]
+            row += [(forward, stage) for forward in BATCHES[ahead + k : ahead + k + 1]]
             row.append((name, 2 * STAGES - 1 - stage))
         rows.append(row)
     made, steps = dict.fromkeys(BATCHES, 0), []

@@ -80,15 +80,15 @@ def judge_tensor(arguments, result):
 def _wrong(name, rank, got, expected, parts, arguments):
     x, w1, w2, b2, grad, n = arguments
     said = f"{name} of worker {rank}: {_shown(got)}"
-    own, all_of = parts[name][rank], sum(parts[name])
+    own_part, all_of = parts[name][rank], sum(parts[name])
     no_mask = parts_of(*arguments, mask=False)
 
-    def like(other):
-        return np.shape(other) == got.shape and np.allclose(got, other, rtol=1e-9, atol=1e-9)
+    def like(mistaken):
+        return np.shape(mistaken) == got.shape and np.allclose(got, mistaken, rtol=1e-9, atol=1e-9)
 
     known = [
-        ("not-reduced", own, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
-        ("times-n", n * own, "This is as many times too large as there are workers: it is the same in each of them, or added up twice."),
+        ("not-reduced", own_part, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
+        ("times-n", n * own_part, "This is as many times too large as there are workers: it is the same in each of them, or added up twice."),
         ("times-n", n * all_of, "This is as many times too large as there are workers: it was all-reduced twice."),
     ]  # fmt: skip
     if name == "y":
@@ -96,7 +96,7 @@ def _wrong(name, rank, got, expected, parts, arguments):
             ("bias-n", all_of + n * b2, "The bias was added in each worker, and then all-reduced: it counts n times. It is added to the sum."),
             ("no-bias", all_of, "The bias is missing."),
             ("mean", all_of / n + b2, "The parts of y were averaged. Each hidden feature adds to y: it is their sum."),
-            ("not-reduced", own + b2, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
+            ("not-reduced", own_part + b2, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
             ("no-relu", x @ w1.T @ w2.T + b2, "ReLU is missing between the two layers."),
             ("relu-late", np.maximum(x @ w1.T @ w2.T, 0) + b2, "ReLU stands between the two layers, on the hidden features."),
         ]  # fmt: skip
@@ -120,11 +120,11 @@ def _wrong(name, rank, got, expected, parts, arguments):
             if name != "grad_b2"
             else "Each worker has the whole gradient of y, so it has the whole gradient of the bias: adding up counts it n times."
         )
-        known = [("reduced", all_of, cause), *(one for one in known if one[0] != "not-reduced")]
+        known = [("reduced", all_of, cause), *(slip for slip in known if slip[0] != "not-reduced")]
     if name == "grad_b2":
         known += [("mean", grad.mean(axis=0), "The sum over the rows: grad is the gradient of y already.")]
-    for kind, other, cause in known:
-        if not (n == 1 and kind in ("reduced", "times-n", "not-reduced")) and like(other):
+    for kind, mistaken, cause in known:
+        if not (n == 1 and kind in ("reduced", "times-n", "not-reduced")) and like(mistaken):
             return Slip(kind, expected, cause, said)
     causes = {
         "y": "relu(x @ w1.T) is the worker's part of the hidden features; times w2.T it is the worker's part of y.",

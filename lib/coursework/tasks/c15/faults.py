@@ -31,14 +31,14 @@ def play_bench(bench, kind, compiling, repeats):
 
     def run(data):
         calls[0] += 1
-        first, fresh = calls[0] == 1, data not in seen
+        is_first, fresh = calls[0] == 1, data not in seen
         seen.add(data)
         work = USUAL * (1 if fresh else 0.001 if kind == "cached" else 0.25)
-        if (kind == "wrong" and fresh and not first) or (kind == "once" and calls[0] == 4):
+        if (kind == "wrong" and fresh and not is_first) or (kind == "once" and calls[0] == 4):
             return Result(-1, lambda: None)
         work *= UNEQUAL.get(calls[0], 1) if kind == "uneven" else 1
-        work += compiling if first else 0
-        if kind == "patched" and first:
+        work += compiling if is_first else 0
+        if kind == "patched" and is_first:
             slow = [now[0]]
             clock["now"] = lambda: slow[0] + (now[0] - slow[0]) / 10
         if kind == "deferred":
@@ -84,8 +84,8 @@ def judge_bench(arguments, result):
     unit = next((name for name, n in (("milli", 1e3), ("micro", 1e6)) if abs(result / n - USUAL) <= 0.05 * USUAL), "")
     if unit:
         return Slip("unit", expected, f"These are {unit}seconds. Seconds are asked for.", _shown(result))
-    first = (compiling + USUAL * (repeats - 1)) / repeats
-    if result > 0.9 * first and compiling > 1 and result < first * 1.2 + 2 * USUAL:
+    mean_with_compile = (compiling + USUAL * (repeats - 1)) / repeats
+    if result > 0.9 * mean_with_compile and compiling > 1 and result < mean_with_compile * 1.2 + 2 * USUAL:
         return Slip("compiles", expected, "The first call compiles. Does its time count?", _shown(result))
     if result >= CHECKING:
         return Slip(

@@ -51,8 +51,8 @@ def judge_halving(arguments, result):
     samples = arguments[0]
     winner, taken = halved(samples)
     expected = f"candidate {winner}, after {taken} samples"
-    whole = isinstance(result, tuple | list) and len(result) == 2
-    if not whole or not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in result):
+    well_formed = isinstance(result, tuple | list) and len(result) == 2
+    if not well_formed or not all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in result):
         return Slip(
             "type", expected, "Return two whole numbers: the number of the winner, and how many samples were taken."
         )
