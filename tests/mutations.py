@@ -1862,8 +1862,8 @@ WORKERS = [
     ),
     Fault(
         "workers: a message of another operation is taken",
-        "if mine != theirs:",
-        "if mine is None:",
+        "if ours != theirs:",
+        "if ours is None:",
         GROUPS,
         "test_a_wrong_program_is_told",
     ),

@@ -82,15 +82,15 @@ def load(path, **things):
     for name in things:
         if name not in state["objects"]:
             raise ValueError(f"{path} has no state of {name!r}; it has {', '.join(state['objects']) or 'none'}.")
-    before, given = {name: copy.deepcopy(_state_of(thing)) for name, thing in things.items()}, []
+    before, loaded = {name: copy.deepcopy(_state_of(thing)) for name, thing in things.items()}, []
     try:
         for name, thing in things.items():
-            given.append(name)
+            loaded.append(name)
             _give(thing, state["objects"][name])
     except Exception as problem:
-        for name in given:
+        for name in loaded:
             _give(things[name], before[name])
-        raise ValueError(f"{path} does not fit {given[-1]}: {_words(problem)}. Nothing was loaded.") from problem
+        raise ValueError(f"{path} does not fit {loaded[-1]}: {_words(problem)}. Nothing was loaded.") from problem
     return state["values"]
 
 

@@ -72,8 +72,8 @@ def fit(model, loss, optimizer, loader, *, epochs=1, schedule=None, accumulate=1
         raise ValueError(f"accumulate is {accumulate}, epochs {epochs}; expected 1 or more, and 0 or more")
     history, until = history or History(), loader.epoch + epochs
     things = {"model": model, "optimizer": optimizer, "loader": loader, "history": history}
-    things |= {name: one for name, one in (("schedule", schedule), ("scaler", scaler)) if one}
-    things |= {f"generator{k}": one for k, one in enumerate(_generators(model))}
+    things |= {name: stateful for name, stateful in (("schedule", schedule), ("scaler", scaler)) if stateful}
+    things |= {f"generator{k}": generator for k, generator in enumerate(_generators(model))}
     if resume and checkpoint_path and Path(checkpoint_path).exists():
         checkpoints.load(checkpoint_path, **things)
 
@@ -170,7 +170,7 @@ def _generators(model):
     """The Generators that layers draw from while they train, as dropout; each once."""
     found = {}
     for _, module in model.named_modules():
-        found |= {id(one): one for one in vars(module).values() if isinstance(one, np.random.Generator)}
+        found |= {id(value): value for value in vars(module).values() if isinstance(value, np.random.Generator)}
     return found.values()
 
 
@@ -254,9 +254,9 @@ class _Display:
         axes.plot(self.history.steps, self.history.losses, label="loss")
         axes.set(xlabel="steps", ylabel="loss", title=line)
         if self.history.accuracies:
-            other = axes.twinx()
-            other.plot(*zip(*self.history.accuracies, strict=True), "C1s--")
-            other.set_ylabel("evaluated")
+            right_axes = axes.twinx()
+            right_axes.plot(*zip(*self.history.accuracies, strict=True), "C1s--")
+            right_axes.set_ylabel("evaluated")
         figure.savefig(picture, format="png", dpi=110)
         data = {"image/png": picture.getvalue(), "text/plain": line}
         if self.handle is None:

@@ -68,9 +68,9 @@ class _Part:
         inputs = [Tensor(x.data, x.requires_grad) if isinstance(x, Tensor) else x for x in self.inputs]
         self.again, self.drawn = True, 0
 
-        def collect(one):
-            kept.append(one)
-            return one
+        def collect(node):
+            kept.append(node)
+            return node
 
         with _set(saving, collect), _set(_drawing, self.draw):
             self.function(*inputs)

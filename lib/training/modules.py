@@ -288,7 +288,7 @@ class BatchNorm2d(Module):
         if not running_again():
             from dlkernels.normalization import running_statistics  # here: its kernels are loaded where they are used
 
-            arrays = [one.data for one in (mean, var, *batch)]
+            arrays = [tensor.data for tensor in (mean, var, *batch)]
             mean.data, var.data = running_statistics(*arrays, x.size // x.shape[1], self.momentum)
         return result
 
@@ -312,7 +312,7 @@ class LSTM(Module):
     def forward(self, x, state=None):
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weights = [tuple(getattr(self, f"{name}_l{layer}") for layer in range(self.layers)) for name in names]
-        weights = [one[0] for one in weights] if self.layers == 1 else weights
+        weights = [of_layers[0] for of_layers in weights] if self.layers == 1 else weights
         kept = recording() and not is_device_array(x.data)  # on a GPU the gates are computed again
         operation = F.lstm_with_gates if kept else F.lstm
         output, h_n, c_n, *_ = operation(x, *(state or (None, None)), *weights, batch_first=self.batch_first)

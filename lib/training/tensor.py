@@ -262,16 +262,16 @@ def no_grad():
 
 def _wanted(call):
     """{(argument, index in it or None): Tensor} of those that want a gradient, also inside a sequence of Tensors."""
-    each = (
+    entries = (
         (name, k, x)
         for name, value in call.items()
         for k, x in (enumerate(value) if isinstance(value, tuple | list) else ((None, value),))
     )
-    return {(name, k): x for name, k, x in each if isinstance(x, Tensor) and x.requires_grad}
+    return {(name, k): x for name, k, x in entries if isinstance(x, Tensor) and x.requires_grad}
 
 
 def data_of(x):
     """The array of a Tensor, of each in a sequence; all else as it is."""
     if isinstance(x, tuple | list):
-        return tuple(data_of(one) for one in x)
+        return tuple(data_of(item) for item in x)
     return x.data if isinstance(x, Tensor) else x

@@ -170,9 +170,9 @@ def _checksum_of_values(values):
     return whole.checksum(json.dumps(values), {})
 
 
-def _overlap(one, other):
+def _overlap(box, other):
     """The box that is in both, or None."""
-    both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True)]
+    both = [(max(a, c), min(b, d)) for (a, b), (c, d) in zip(box, other, strict=True)]
     return both if all(begin < end for begin, end in both) else None
 
 

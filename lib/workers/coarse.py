@@ -82,7 +82,7 @@ def local_epochs(client, rounds, parts, lr, epochs=1):
             client.submit(train, lr, epochs=epochs, part=(k, parts), weights=begin, seed=seed, pure=False)
             for k in range(parts)
         ]
-        found = [one["weights"] for one in client.gather(tasks)]
+        found = [result["weights"] for result in client.gather(tasks)]
         weights = [np.mean(arrays, axis=0) for arrays in zip(*found, strict=True)]
         losses.append(train(lr, epochs=0, weights=weights)["loss"])
     return {"weights": weights, "losses": losses}
@@ -127,4 +127,4 @@ def asynchronous(client, workers, updates, lr):
             for k in range(workers)
         ]
     )
-    return {"loss": actor.loss().result(), "staleness": [stale for one in done for stale, _ in one]}
+    return {"loss": actor.loss().result(), "staleness": [stale for result in done for stale, _ in result]}

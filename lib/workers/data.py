@@ -165,7 +165,7 @@ def synchronized(module, group):
     for _, part in list(module.named_modules()):
         for name, child in list(vars(part).items()):
             if type(child) is BatchNorm2d:
-                other = SyncBatchNorm2d(child.weight.size, group, child.eps, child.momentum)
-                other.load_state_dict(child.state_dict())
-                setattr(part, name, other)
+                synced = SyncBatchNorm2d(child.weight.size, group, child.eps, child.momentum)
+                synced.load_state_dict(child.state_dict())
+                setattr(part, name, synced)
     return module

@@ -208,7 +208,7 @@ def timeline(group, examples, width=32, tries=20, **options):
     noted = _Noted(group)
     model = DataParallel(networks.digits(width=width), noted, **options)
     part = group.part(examples)
-    images, labels = (one[part] for one in batch_of(examples))
+    images, labels = (array[part] for array in batch_of(examples))
     found = []
     for _ in range(tries):
         for p in model.module.parameters():
@@ -225,7 +225,7 @@ def timeline(group, examples, width=32, tries=20, **options):
         sums = [(a - begin, b - begin) for a, b in sorted(noted.sums)]
         found.append({"forward": (0, middle - begin), "backward": (middle - begin, end - begin), "sums": sums,
                       "done": done - begin})  # fmt: skip
-    length = group.all_reduce(np.array([one["done"] for one in found]), "max")
+    length = group.all_reduce(np.array([run["done"] for run in found]), "max")
     return found[int(np.argsort(length)[len(length) // 2])]
 
 

@@ -93,8 +93,12 @@ class MixtureOfExperts(Module):
             return self._compute(rows, counts[None])
         n = self.group.size
         owners = [range(self.number)[part] for part in _parts(self.number, n)]
-        table = np.stack(self.group.all_to_all([counts[list(own)] for own in owners]))  # (worker, own expert)
-        arrived, came = autograd.exchange(rows, self.group, [int(counts[list(own)].sum()) for own in owners])
+        table = np.stack(
+            self.group.all_to_all([counts[list(expert_range)] for expert_range in owners])
+        )  # (worker, own expert)
+        arrived, came = autograd.exchange(
+            rows, self.group, [int(counts[list(expert_range)].sum()) for expert_range in owners]
+        )
         back, _ = autograd.exchange(self._compute(arrived, table), self.group, came)
         return back
 
@@ -104,9 +108,9 @@ class MixtureOfExperts(Module):
         order = np.argsort(expert, kind="stable")
         ends = np.cumsum(np.bincount(expert, minlength=table.shape[1]))
         results = []
-        for one, end, count in zip(self.experts, ends, np.diff(ends, prepend=0), strict=True):
+        for layer, end, count in zip(self.experts, ends, np.diff(ends, prepend=0), strict=True):
             if count:
-                results.append(one(F.embedding(order[end - count : end], rows)))
+                results.append(layer(F.embedding(order[end - count : end], rows)))
         if not results:
             return rows  # none: as many rows, and the tape goes on
         return F.embedding(np.argsort(order, kind="stable"), F.concatenate(results))

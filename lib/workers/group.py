@@ -81,11 +81,11 @@ class Transport:
             finally:
                 self._pool.shutdown()
 
-    def check(self, source, mine, theirs):
+    def check(self, source, ours, theirs):
         """Refuses a message that was sent while doing something else."""
-        if mine != theirs:
+        if ours != theirs:
             self._failed = GroupError(
-                f"worker {self.rank} is in {mine} and took a message of worker {source}, which is in {theirs}. All "
+                f"worker {self.rank} is in {ours} and took a message of worker {source}, which is in {theirs}. All "
                 "workers of a group call the same operations in the same order, with arrays of one shape and dtype",
                 self.rank,
             )
@@ -187,10 +187,10 @@ class Group:
             group = group._parent
         return self._transport.post(array, self._members[to], self._tag, what)
 
-    def _named(self, other, name):
-        if not 0 <= other < self.size or other == self.rank:
+    def _named(self, peer, name):
+        if not 0 <= peer < self.size or peer == self.rank:
             raise ValueError(
-                f"{name}={other}: worker {self.rank} of {self.size} sends to and receives from the others, "
+                f"{name}={peer}: worker {self.rank} of {self.size} sends to and receives from the others, "
                 f"which have the ranks 0 to {self.size - 1} without {self.rank}"
             )
 

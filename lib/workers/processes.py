@@ -193,7 +193,7 @@ class _Channels(Transport):
 
     def finish(self, ticket):
         to, piece = ticket
-        while any(piece is other for other in self.going[to]):
+        while any(piece is queued for queued in self.going[to]):
             if not self._push(to):
                 self._wait(NONE)
 
@@ -271,10 +271,10 @@ class _Channels(Transport):
 
     def _head(self, source):
         """(tag, what, dtype, shape) of the next message."""
-        first = self._copied(source, ALIGNED)
-        length = int(first[:WORDS].view(np.int64)[0])
+        head = self._copied(source, ALIGNED)
+        length = int(head[:WORDS].view(np.int64)[0])
         rest = self._copied(source, _padded(WORDS + length) - ALIGNED)
-        return pickle.loads(np.concatenate([first, rest])[WORDS : WORDS + length])
+        return pickle.loads(np.concatenate([head, rest])[WORDS : WORDS + length])
 
     def _body(self, source, head):
         _, _, dtype, shape = head
@@ -308,11 +308,11 @@ class _Channels(Transport):
 
     # --- waiting ---
 
-    def _moved(self, word, count, other):
+    def _moved(self, word, count, peer):
         """Writes a counter and rings for the other worker. Takes back what was rung for this one, so that a bell's
         count stays small: who calls this looks again before it waits."""
         self.words[word] = count
-        self.memory.bell(other, self.lane).release()
+        self.memory.bell(peer, self.lane).release()
         self.bell.acquire(False)
 
     def _wait(self, source):

@@ -169,7 +169,7 @@ def timeline(orders, seconds=None, latency=0):
         moved = False
         for worker, order in enumerate(orders):
             row = rows[worker]
-            while len(row) < len(order) and all(other in ends for other in needs(order[len(row)], len(owners))):
+            while len(row) < len(order) and all(needed in ends for needed in needs(order[len(row)], len(owners))):
                 action = order[len(row)]
                 arrived = [ends[o] + latency * (owners[o.stage] != worker) for o in needs(action, len(owners))]
                 begin = max([row[-1][2] if row else 0, *arrived])
@@ -181,7 +181,7 @@ def timeline(orders, seconds=None, latency=0):
     ]
     if stuck:
         lacking = [(w, action, next(o for o in needs(action, len(owners)) if o not in ends)) for w, action in stuck]
-        words = "; ".join(f"worker {w} waits with {action} for {other}" for w, action, other in lacking)
+        words = "; ".join(f"worker {w} waits with {action} for {needed}" for w, action, needed in lacking)
         raise ValueError(f"this schedule never ends: {words}.")
     length = max((row[-1][2] for row in rows if row), default=0)
     busy = sum(end - begin for row in rows for _, begin, end in row)

@@ -137,11 +137,11 @@ def serve(server, group, after=None):
                 after()
         else:
             active -= 1
-        for other in [w for w in waiting if server.finished() or server.may_begin(w - 1)]:
-            waiting.remove(other)
-            group.send(np.array([-1 if server.finished() else server.version]), other)
+        for peer in [w for w in waiting if server.finished() or server.may_begin(w - 1)]:
+            waiting.remove(peer)
+            group.send(np.array([-1 if server.finished() else server.version]), peer)
             if not server.finished():
-                group.send(_flat(p.data for p in server.parameters), other)
+                group.send(_flat(p.data for p in server.parameters), peer)
 
 
 class Client:

@@ -91,7 +91,7 @@ class SequenceLayerNorm(LayerNorm):
         self.weight, self.bias, self.eps, self.group = norm.weight, norm.bias, norm.eps, group
 
     def forward(self, x):
-        weight, bias = (autograd.copy(one, self.group) for one in (self.weight, self.bias))
+        weight, bias = (autograd.copy(parameter, self.group) for parameter in (self.weight, self.bias))
         return F.layer_norm(x, weight, bias, self.eps)
 
 

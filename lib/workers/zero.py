@@ -217,7 +217,7 @@ class _Use:
         if not any(places.values()):
             return kept
         rest = {name: value for name, value in kept.items() if not places[name]}
-        return _Kept(self, list(kept), rest, {name: place for name, place in places.items() if place})
+        return _Kept(self, list(kept), rest, {name: location for name, location in places.items() if location})
 
     def backward(self, grads, kept):
         self.flat = None

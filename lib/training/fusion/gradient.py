@@ -67,8 +67,8 @@ def backward_of(program, wanted=None, kept=None):
             if (grad, steps[k].form) not in outputs:  # terms of a sum share their gradient
                 outputs.append((grad, steps[k].form))
             direct[k] = outputs.index((grad, steps[k].form))
-    given = range(len(steps))
-    used = [k for k in needed(build.steps, [k for k, _ in outputs], given) if k in given]
+    forward_steps = range(len(steps))
+    used = [k for k in needed(build.steps, [k for k, _ in outputs], forward_steps) if k in forward_steps]
     if kept is None:
         kept = _cheapest(steps, used, last if form == "full" else None)
     stop = {*kept, *([last] if form == "full" else [])}

@@ -228,8 +228,8 @@ def _dropout(call):
         return None
     p = float(p) if training else 0.0
     scale, below = (1 / (1 - p), threshold(p)) if threshold(p) < 1 << 32 else (1.0, 1 << 32)
-    first, second = halves(int(seed))
-    return x.then("dropout", x, scale, u64(below), first, second, u64(offset // 4), np.int64(offset % 4))
+    seed_low, seed_high = halves(int(seed))
+    return x.then("dropout", x, scale, u64(below), seed_low, seed_high, u64(offset // 4), np.int64(offset % 4))
 
 
 _DROPOUT = (("input", None), ("p", 0.5), ("training", True), ("seed", 0), ("offset", 0))
@@ -250,8 +250,8 @@ TAKEN |= {name: _activation(name) for name in PARAMETERS}
 def _run(last):
     """Compute a Lazy and what it waits for: a Tensor, with a node on the tape that has the gradients of all."""
     reduce = last.op == "sum"
-    first = last.inputs[0] if reduce else last
-    shape = first.shape
+    elementwise = last.inputs[0] if reduce else last
+    shape = elementwise.shape
     steps, values, number = [], [], {}
 
     def leaf(step, value):
@@ -265,7 +265,7 @@ def _run(last):
         kind = {np.uint64: "uint64", np.int64: "int64"}.get(type(x), dtype)
         return leaf(Step("number", (), kind), x)
 
-    for x in _ordered(first):
+    for x in _ordered(elementwise):
         if x.real is not None:
             form = "full" if x.shape == shape else "row" if x.shape == shape[-1:] else "column"
             number[id(x)] = leaf(Step("input", (), name_of(x.dtype), form), x)
@@ -273,7 +273,7 @@ def _run(last):
             inputs = tuple(operand(i, name_of(x.inputs[0].dtype)) for i in x.inputs)
             number[id(x)] = len(steps)
             steps.append(Step(x.op, inputs, name_of(x.dtype)))
-    result = number[id(first)]
+    result = number[id(elementwise)]
     program = Program(tuple(steps), ((result, "column" if reduce else "full"),))
     return _evaluated(program, values, shape, last)
 
@@ -314,8 +314,8 @@ def _evaluated(program, values, shape, last):
     keep = tuple(held[k] if k in held else arrays[k] for k in named)
 
     def backward(grad, kept):
-        given = dict(zip(named, kept, strict=True)) | constants | {GRAD: grad}
-        found = run(back.program, [given[k] for k in back.leaves], shape) if back.program.outputs else []
+        leaf_values = dict(zip(named, kept, strict=True)) | constants | {GRAD: grad}
+        found = run(back.program, [leaf_values[k] for k in back.leaves], shape) if back.program.outputs else []
         return [grad if back.outputs[k] == GRAD else found[back.outputs[k]] for k in wanted]
 
     return record("fused", result, [tensors[k] for k in wanted], backward, keep)

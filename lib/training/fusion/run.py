@@ -78,15 +78,15 @@ def source(program, device="cpu"):
     """The text of the function that a Program becomes on the "cpu" or the "gpu"."""
     if device == "cpu":
         return generate.loop(program)
-    return "\n\n".join(write(one) for write, one, _ in parts(program))
+    return "\n\n".join(write(kernel_program) for write, kernel_program, _ in parts(program))
 
 
 def parts(program):
     """[(what writes a kernel's source, its Program, the numbers of its leaves)]: a kernel for what is full or summed to
     a row, and one for what is summed to a column. The numbers of its outputs follow from their order."""
     sides = (
-        (generate.kernel, [one for one in program.outputs if one[1] != "column"]),
-        (generate.row_kernel, [one for one in program.outputs if one[1] == "column"]),
+        (generate.kernel, [output for output in program.outputs if output[1] != "column"]),
+        (generate.row_kernel, [output for output in program.outputs if output[1] == "column"]),
     )
     return [(write, *part(program.steps, outputs)) for write, outputs in sides if outputs]
 
@@ -211,19 +211,19 @@ def _on_device(program, values, rows, columns):
     lines = [contiguous(v).reshape(v.size) if is_device_array(v) else v for v in values]
     leaves = [k for k, s in enumerate(program.steps) if s.op in ("input", "number")]
     value, found = dict(zip(leaves, lines, strict=True)), {}
-    for write, one, own in parts(program):
-        given = [value[k] for k in own]
-        grid, block, down = launch_of(write, one, rows, columns)
+    for write, kernel_program, leaf_numbers in parts(program):
+        arrays = [value[k] for k in leaf_numbers]
+        grid, block, down = launch_of(write, kernel_program, rows, columns)
         lengths = {"full": rows * columns, "row": down * columns, "column": rows}
-        outs = [cuda.device_array(lengths[form], one.steps[k].dtype) for k, form in one.outputs]
-        ends = (rows, columns) if one.broadcasts else ()
-        kernel, arguments = compiled_kernel(write, one), (*given, *outs, *ends)
-        _note(one, rows, columns, "gpu", kernel, grid, block, arguments)
+        outs = [cuda.device_array(lengths[form], kernel_program.steps[k].dtype) for k, form in kernel_program.outputs]
+        ends = (rows, columns) if kernel_program.broadcasts else ()
+        kernel, arguments = compiled_kernel(write, kernel_program), (*arrays, *outs, *ends)
+        _note(kernel_program, rows, columns, "gpu", kernel, grid, block, arguments)
         kernel[grid, block](*arguments)
-        mine = [
+        numbers = [
             n for n, (_, form) in enumerate(program.outputs) if (form == "column") == (write is generate.row_kernel)
         ]
-        for n, out, (_, form) in zip(mine, outs, one.outputs, strict=True):
+        for n, out, (_, form) in zip(numbers, outs, kernel_program.outputs, strict=True):
             if form == "row":
                 sums = cuda.device_array(columns, out.dtype)
                 column_sums_kernel[-(-columns // THREADS), THREADS](out.reshape(down, columns), sums)

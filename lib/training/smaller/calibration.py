@@ -99,7 +99,7 @@ def kl_divergence(p, q):
     return float(np.sum(p[positive] * np.log(p[positive] / q[positive])))
 
 
-METHODS = {one.__name__: one for one in (min_max, percentile, least_squares, entropy)}
+METHODS = {method.__name__: method for method in (min_max, percentile, least_squares, entropy)}
 
 
 def calibrate(x, method="min_max", bits=8, symmetric=False, **options):

@@ -28,7 +28,7 @@ def gptq_matrix(matrix, x, bits=4, granularity="channel", group_size=32, symmetr
         raise ValueError(f"matrix is {matrix.shape} and x {x.shape}; expected (out, K) and (rows, K), some rows.")
     w, factor = matrix.astype(np.float64), _factor(x.astype(np.float64), damping)
     found = grid(matrix, bits, granularity, group_size, symmetric)
-    scales, zeros = (np.array(one) for one in found.spread(w.shape))
+    scales, zeros = (np.array(array) for array in found.spread(w.shape))
     codes, groups = np.zeros(w.shape, np.int16), []
     for j in range(w.shape[1]):
         if granularity == "group" and j % group_size == 0:
@@ -39,8 +39,8 @@ def gptq_matrix(matrix, x, bits=4, granularity="channel", group_size=32, symmetr
         error = (w[:, j] - scales[:, j] * (codes[:, j] - zeros[:, j])) / factor[j, j]
         w[:, j:] -= np.outer(error, factor[j, j:])
     if groups:
-        zero_points = None if symmetric else np.stack([one.zero_points for one in groups], axis=1)
-        found = Grid(np.stack([one.scales for one in groups], axis=1), zero_points, bits, group_size)
+        zero_points = None if symmetric else np.stack([group.zero_points for group in groups], axis=1)
+        found = Grid(np.stack([group.scales for group in groups], axis=1), zero_points, bits, group_size)
     return codes, found
 
 
@@ -67,7 +67,7 @@ def gptq(model, x, bits=4, granularity="channel", group_size=32, symmetric=True,
     def make(name, layer):
         if name in done:
             return done[name]
-        seen = inputs(replaced(model, lambda other, before: done.get(other, before)), x)[name]
+        seen = inputs(replaced(model, lambda layer_name, before: done.get(layer_name, before)), x)[name]
         weight = weight_of(layer)
         matrix = weight.data.reshape(weight.shape[0], -1)
         codes, found = gptq_matrix(matrix, columns(layer, seen), bits, granularity, group_size, symmetric, damping)
@@ -80,5 +80,5 @@ def gptq(model, x, bits=4, granularity="channel", group_size=32, symmetric=True,
 
 def output_error(matrix, rounded, x):
     """|X W^T - X Q^T| / |X W^T|: how far a layer's output moves when its weight does."""
-    exact, found = (x.astype(np.float64) @ one.astype(np.float64).T for one in (matrix, rounded))
+    exact, found = (x.astype(np.float64) @ weights.astype(np.float64).T for weights in (matrix, rounded))
     return float(np.linalg.norm(exact - found) / np.linalg.norm(exact))

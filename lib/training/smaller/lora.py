@@ -25,7 +25,7 @@ class LoRA(Parametrized):
         draw = checked(generator).standard_normal((rank, width)) / np.sqrt(width)
         self.a, self.b = Parameter(draw.astype(weight.dtype)), Parameter(np.zeros((out, rank), weight.dtype))
         self.factor = (2 * rank if alpha is None else alpha) / rank
-        for part in (layer, *(one for _, one in layer.named_modules())):  # a buffer is kept, and does not learn
+        for part in (layer, *(module for _, module in layer.named_modules())):  # a buffer is kept, and does not learn
             for name, x in list(vars(part).items()):
                 if isinstance(x, Parameter):
                     setattr(part, name, Tensor(x.data))

@@ -82,9 +82,9 @@ def low_rank(model, ranks):
             return Sequential(plain(v, None), plain(u, bias))
         if options["groups"] != 1:
             raise ValueError(f"{name} has groups={options['groups']}; expected 1.")
-        one = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
+        pointwise = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
         return Sequential(
-            plain(v.reshape(rank, *weight.shape[1:]), None, options), plain(u[:, :, None, None], bias, one)
+            plain(v.reshape(rank, *weight.shape[1:]), None, options), plain(u[:, :, None, None], bias, pointwise)
         )
 
     return replaced(model, split)

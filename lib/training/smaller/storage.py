@@ -70,7 +70,7 @@ def network(model):
         if isinstance(layer, Parametrized):
             found |= {f"{name}.{key}": array for key, array in layer.arrays().items()}
             bias = [] if layer.bias is None else [layer.bias]
-            found |= {f"{name}.bias": one.data for one in bias}
+            found |= {f"{name}.bias": parameter.data for parameter in bias}
             covered |= {id(x) for _, x in layer.named_tensors()}
     return found | {name: x.data for name, x in model.named_tensors() if id(x) not in covered}
 

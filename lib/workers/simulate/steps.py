@@ -395,7 +395,7 @@ def search(model, cluster, batch, **held):
                 found.append(step(model, Grid(**dict(zip(tried, values, strict=True))), cluster, batch))
             except Impossible:
                 continue
-    return sorted(found, key=lambda one: one.time)
+    return sorted(found, key=lambda candidate: candidate.time)
 
 
 def best(model, cluster, batch, **held):
