@@ -662,8 +662,8 @@ KERNELS = [
     ),
     Fault(
         "cross_entropy_backward: the log-sum-exp of another row",
-        "_softmax_below(line, at, lse, r, n, g, g * smoothing / real(n), result)",
-        "_softmax_below(line, at, lse, first, n, g, g * smoothing / real(n), result)",
+        "_softmax_below(line, start, lse, r, n, g, g * smoothing / real(n), result)",
+        "_softmax_below(line, start, lse, first, n, g, g * smoothing / real(n), result)",
         OPERATIONS,
         "test_shapes and cpu-cross_entropy_backward_from_lse_vectors",
     ),

@@ -79,7 +79,7 @@ class Several(tuple):
     @property
     def arrays(self):
         """All of them, one after the other."""
-        return [each for one in self for each in (one if isinstance(one, tuple) else (one,)) if each is not None]
+        return [array for item in self for array in (item if isinstance(item, tuple) else (item,)) if array is not None]
 
     @property
     def dtype(self):
@@ -162,8 +162,8 @@ class Implementation:
     @property
     def place(self):
         """Where it stands: "lib/dlkernels/vector/cpu.py:24". A GPU's rung: its first kernel."""
-        first = self.kernels[0][0] if self.kernels else self.function
-        function = inspect.unwrap(getattr(first, "py_func", first))
+        launched = self.kernels[0][0] if self.kernels else self.function
+        function = inspect.unwrap(getattr(launched, "py_func", launched))
         path = Path(inspect.getsourcefile(function)).resolve()
         shown = path.relative_to(LIBRARY.parent) if path.is_relative_to(LIBRARY) else Path(path.name)
         return f"{shown.as_posix()}:{function.__code__.co_firstlineno}"
@@ -337,7 +337,7 @@ def _in_device_memory(arguments):
 def _on_device(x):
     """An argument as a GPU rung takes it."""
     if type(x) is Several:
-        return Several(tuple(map(_on_device, one)) if isinstance(one, tuple) else _on_device(one) for one in x)
+        return Several(tuple(map(_on_device, item)) if isinstance(item, tuple) else _on_device(item) for item in x)
     if is_device_array(x):
         return contiguous(x)
     return cuda.to_device(np.asarray(x, order="C")) if isinstance(x, np.ndarray) else x
@@ -349,9 +349,9 @@ def _home(result):
 
 
 def _check_capability(rung):
-    here = device_module.compute_capability() if rung.capability else None
-    if here and here < rung.capability:
-        needs, has = (".".join(map(str, version)) for version in (rung.capability, here))
+    capability = device_module.compute_capability() if rung.capability else None
+    if capability and capability < rung.capability:
+        needs, has = (".".join(map(str, version)) for version in (rung.capability, capability))
         raise ValueError(
             f"{rung.name} needs a GPU of compute capability {needs} or newer; this one has {has}. {rung.instead}"
         )
@@ -420,7 +420,7 @@ def _key(operation, args):
             if not x.is_c_contiguous():
                 return None
             key += x.shape, x.dtype, seen.setdefault(id(x), k)
-        elif kind in SIMPLE or (kind is float and x) or (kind is tuple and all(type(one) is int for one in x)):
+        elif kind in SIMPLE or (kind is float and x) or (kind is tuple and all(type(item) is int for item in x)):
             key += kind, x  # True is no 1, and -0.0 not 0.0
         else:
             return None
@@ -440,8 +440,8 @@ def _place_of_out(prepare):
 
 
 def _apart(x, y):
-    first, second = address(x), address(y)
-    return first + x.nbytes <= second or second + y.nbytes <= first
+    x_start, y_start = address(x), address(y)
+    return x_start + x.nbytes <= y_start or y_start + y.nbytes <= x_start
 
 
 @functools.cache
@@ -487,8 +487,8 @@ def bound(function, arguments, named, defaults=False):
         if defaults:
             call.apply_defaults()
         return call.arguments
-    given = dict(zip(names, arguments, strict=False)) | named
-    return values | given if defaults else given
+    passed = dict(zip(names, arguments, strict=False)) | named
+    return values | passed if defaults else passed
 
 
 @functools.cache
@@ -529,7 +529,7 @@ def gradients(name, grad, kept, wanted=None):
         fixed = {*operation.results, *operation.constants}
         moving = [name for name, value in kept.items() if name not in fixed and _has_gradient(value)]
         found = dict(zip(moving, found if isinstance(found, tuple) else (found,), strict=True))
-    return found if wanted is None else {name: each if name in wanted else None for name, each in found.items()}
+    return found if wanted is None else {name: gradient if name in wanted else None for name, gradient in found.items()}
 
 
 def _arriving(operation, grad):
@@ -551,5 +551,5 @@ def _arriving(operation, grad):
 def _has_gradient(x):
     """Whether an argument is an array of floats, or a sequence of such."""
     if isinstance(x, tuple | list):
-        return any(_has_gradient(one) for one in x)
+        return any(_has_gradient(item) for item in x)
     return (isinstance(x, np.ndarray) or is_device_array(x)) and x.dtype.kind == "f"

@@ -38,11 +38,13 @@ def counted(name, x, below, ignored=NONE):
     Indices in device memory are copied to the host: a kernel cannot raise an error.
     """
     line = as_host(contiguous(x) if is_device_array(x) else x)
-    first, count = _count(plain(line).reshape(-1), below, ignored)
-    if first >= 0:
-        index = f"[{', '.join(map(str, np.unravel_index(first, line.shape)))}]" if line.ndim else ""
+    first_wrong, count = _count(plain(line).reshape(-1), below, ignored)
+    if first_wrong >= 0:
+        index = f"[{', '.join(map(str, np.unravel_index(first_wrong, line.shape)))}]" if line.ndim else ""
         but = "" if ignored == NONE else f", or {ignored}, which is ignored"
-        raise ValueError(f"{name}{index} is {line.reshape(-1)[first]}; expected an index from 0 to {below - 1}{but}.")
+        raise ValueError(
+            f"{name}{index} is {line.reshape(-1)[first_wrong]}; expected an index from 0 to {below - 1}{but}."
+        )
     return count
 
 

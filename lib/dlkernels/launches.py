@@ -66,22 +66,22 @@ class _Thread(threading.local):
 class _Place:
     """A device, as a thread uses it."""
 
-    def __init__(self, here):
+    def __init__(self, gpu):
         self.context = weakref.proxy(cuda.current_context())
         self.stream, self.kernels = Stream.from_handle(0), {}
-        self.pool = here.memory_resource if here.properties.memory_pools_supported else None
+        self.pool = gpu.memory_resource if gpu.properties.memory_pools_supported else None
 
 
 _thread = _Thread()
 
 
 def _place():
-    here = Device()
-    found = _thread.places.get(here.device_id)
+    gpu = Device()
+    found = _thread.places.get(gpu.device_id)
     if found is None:
         cuda.current_context()  # numba's, which becomes current in this thread
-        here = Device()
-        found = _thread.places[here.device_id] = _Place(here)
+        gpu = Device()
+        found = _thread.places[gpu.device_id] = _Place(gpu)
     return found
 
 
@@ -109,9 +109,9 @@ def launch(kernel, grid, block, *arguments):
     kinds, values = [kernel], []
     for x in arguments:
         if type(x) is DeviceNDArray and x.is_c_contiguous():
-            kind, first, last = x.__dict__.get(PASSED) or _passed(x)
+            kind, leading, trailing = x.__dict__.get(PASSED) or _passed(x)
             kinds.append(kind)
-            values += *first, x.device_ctypes_pointer.value or 0, *last
+            values += *leading, x.device_ctypes_pointer.value or 0, *trailing
         else:
             known = NUMBERS.get(type(x))
             if known is None:
@@ -119,12 +119,12 @@ def launch(kernel, grid, block, *arguments):
                 return
             kinds.append(known[0])
             values.append(known[2](x))
-    place, key = _place(), tuple(kinds)
-    compiled = place.kernels.get(key)
+    state, key = _place(), tuple(kinds)
+    compiled = state.kernels.get(key)
     if compiled:
-        start(place.stream, _configuration(grid, block), compiled, *values)
+        start(state.stream, _configuration(grid, block), compiled, *values)
     elif compiled is None:
-        _keep(place.kernels, key, _first(kernel, grid, block, arguments))
+        _keep(state.kernels, key, _first(kernel, grid, block, arguments))
     else:
         kernel[grid, block](*arguments)
 
@@ -195,15 +195,15 @@ def _copy(form, memory):
 def device_array(shape, dtype):
     """A new contiguous device array, unset."""
     form = _form(shape, dtype) if QUICK else None
-    place = None if form is None else _place()
-    if place is None or place.pool is None:
+    state = None if form is None else _place()
+    if state is None or state.pool is None:
         return cuda.device_array(shape, dtype)
     try:
-        buffer = place.pool.allocate(form.alloc_size, stream=place.stream)
+        buffer = state.pool.allocate(form.alloc_size, stream=state.stream)
     except Exception:  # no memory: numba gives back what waits for that, tries again, and has the words for it
         return cuda.device_array(shape, dtype)
     pointer = driver.CUdeviceptr(int(buffer.handle))
-    return _copy(form, MemoryPointer(place.context, pointer, form.alloc_size, owner=buffer))
+    return _copy(form, MemoryPointer(state.context, pointer, form.alloc_size, owner=buffer))
 
 
 def view(x, shape, dtype=None):

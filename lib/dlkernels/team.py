@@ -102,11 +102,11 @@ def _unowned(context, builder, kind, value):
     would all count in the same word, and wait for each other at each."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
-        array.meminfo, array.parent = (ir.Constant(one.type, None) for one in (array.meminfo, array.parent))
+        array.meminfo, array.parent = (ir.Constant(pointer.type, None) for pointer in (array.meminfo, array.parent))
         return array._getvalue()
     if isinstance(kind, types.BaseTuple):
-        for k, one in enumerate(kind):
-            inner = _unowned(context, builder, one, builder.extract_value(value, k))
+        for k, member in enumerate(kind):
+            inner = _unowned(context, builder, member, builder.extract_value(value, k))
             value = builder.insert_value(value, inner, k)
     return value
 
@@ -119,17 +119,17 @@ def _task_of(context, builder, part, arguments, values):
     context.add_linking_libs([compiled.library])
     kind = context.get_value_type(arguments)
     with builder.goto_entry_block():
-        place = builder.alloca(kind)
-    builder.store(_unowned(context, builder, arguments, values), place)
+        buffer = builder.alloca(kind)
+    builder.store(_unowned(context, builder, arguments, values), buffer)
     name = builder.module.get_unique_name("task")
     task = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [pointer, word, word]), name)
     task.linkage = "internal"
     inner = ir.IRBuilder(task.append_basic_block())
-    given = [inner.load(inner.bitcast(task.args[0], kind.as_pointer())), *task.args[1:]]
+    task_arguments = [inner.load(inner.bitcast(task.args[0], kind.as_pointer())), *task.args[1:]]
     function = context.declare_function(builder.module, compiled.fndesc)
-    context.call_conv.call_function(inner, function, signature.return_type, signature.args, given)
+    context.call_conv.call_function(inner, function, signature.return_type, signature.args, task_arguments)
     inner.ret_void()
-    return builder.ptrtoint(task, word), builder.ptrtoint(place, word)
+    return builder.ptrtoint(task, word), builder.ptrtoint(buffer, word)
 
 
 def _call_of(typingctx, part, arguments):
@@ -260,14 +260,14 @@ def _ring(team, helpers):
 @inner_njit()
 def _make_room(team, helpers):
     """Send a helper that sleeps away from the core on which this thread runs, for the moment in which it is woken."""
-    here = _processor()
-    if not 0 <= here < PROCESSORS:
+    core = _processor()
+    if not 0 <= core < PROCESSORS:
         return
     for who in range(1, helpers + 1):
-        place = PLACES + PLACE * who
-        if team[place] == here and team[place + 1]:
-            _allow(team, team[place + 1], here)
-            team[place] = AWAY
+        slot = PLACES + PLACE * who
+        if team[slot] == core and team[slot + 1]:
+            _allow(team, team[slot + 1], core)
+            team[slot] = AWAY
 
 
 @intrinsic
@@ -309,8 +309,8 @@ def _lead(task, arguments, tasks, threads, least, team):
     team[TASK], team[ARGUMENTS] = task, arguments
     fetch_add(team, DONE, -atomic_load(team, DONE))
     fetch_add(team, TICKET, (helpers << 48 | tasks) - atomic_load(team, TICKET))  # from here on they can be taken
-    mine = _work(task, arguments, helpers, least, team)
-    fetch_add(team, DONE, mine)
+    ran = _work(task, arguments, helpers, least, team)
+    fetch_add(team, DONE, ran)
     _await(tasks, team)
     compare_and_swap(team, BUSY, 1, 0)
 
@@ -326,18 +326,18 @@ def _address_of_lead():
 @inner_njit()
 def _work(task, arguments, helpers, least, team):
     """Take tasks until nobody has to begin one; returns how many. The others are woken when that is worth its price."""
-    mine, number, before = 0, _take_first(team), _now()
+    ran, number, before = 0, _take_first(team), _now()
     while number >= 0:
         worth = team[ALONE] + least > WORTH * team[PRICE]
         if worth and atomic_load(team, ASLEEP) > 0 and atomic_load(team, RUNG) == 0:
             before = _ring(team, helpers)
         _run(task, arguments, number, 0)
-        mine += 1
+        ran += 1
         now = _now()
         if atomic_load(team, ASLEEP) > 0:
             team[ALONE] += now - before
         before, number = now, _take_first(team)
-    return mine
+    return ran
 
 
 @inner_njit()
@@ -355,8 +355,8 @@ def _await(tasks, team):
 @cached_njit(nogil=True)
 def _help(team, who):
     """What helper `who` (1, 2, ...) does for as long as the process runs."""
-    place = PLACES + PLACE * who
-    team[place + 1] = _system_call(GET_TID, 0, 0, 0, 0, 0, 0)
+    slot = PLACES + PLACE * who
+    team[slot + 1] = _system_call(GET_TID, 0, 0, 0, 0, 0, 0)
     since, looks = _now(), 0
     while atomic_load(team, STOP) == 0:
         number = _take_last(team, who)
@@ -369,7 +369,7 @@ def _help(team, who):
         looks += 1
         if looks & 63 or _now() - since < SPIN:
             continue
-        team[place] = _processor()
+        team[slot] = _processor()
         bell = atomic_load(team, BELL)
         compare_and_swap(team, RUNG, 1, 0)  # who rang while nobody slept was not heard
         fetch_add(team, ASLEEP, 1)
@@ -381,8 +381,8 @@ def _help(team, who):
         compare_and_swap(team, RUNG, 1, 0)
         since = _now()
         # It runs elsewhere now. Kept away, it would share that core with a caller that is moved there.
-        if team[place] == AWAY:
-            team[place] = -1
+        if team[slot] == AWAY:
+            team[slot] = -1
             _allow(team, 0, -1)
         first, last = _begun(atomic_load(team, TICKET))
         if first < last and atomic_load(team, ASLEEP) > 0:
@@ -418,12 +418,12 @@ def _share_on_layer(part, arguments, tasks, threads, least, team):
         return None
 
     def on_layer(part, arguments, tasks, threads, least, team):
-        task, place = _as_numbers(part, arguments)
+        task, address = _as_numbers(part, arguments)
         if threads < 2 or tasks < 2 or not compare_and_swap(team.words, BUSY, 0, 1):
             for number in range(tasks):
-                _run(task, place, number, 0)
+                _run(task, address, number, 0)
         else:
-            _on_layer(task, place, tasks, threads, team.words)
+            _on_layer(task, address, tasks, threads, team.words)
             compare_and_swap(team.words, BUSY, 1, 0)
 
     return on_layer
@@ -437,14 +437,14 @@ def _share_by_team(part, arguments, tasks, threads, least, team):
 
     def emit(context, builder, signature, values):
         word = ir.IntType(64)
-        task, place = _task_of(context, builder, part, arguments, values[1])
+        task, address = _task_of(context, builder, part, arguments, values[1])
         data = context.make_array(team)(context, builder, values[5]).data
         kind = context.call_conv.get_function_type(types.none, LEAD_TYPES)
         lead = builder.inttoptr(builder.load(builder.gep(data, [word(LEAD)])), kind.as_pointer())
         numbers = [context.cast(builder, values[k], signature.args[k], types.int64) for k in (2, 3, 4)]
-        given = [task, place, *numbers, _unowned(context, builder, team, values[5])]
-        no_result, no_error = (cgutils.alloca_once(builder, one.pointee) for one in kind.args[:2])
-        flat = context.get_arg_packer(LEAD_TYPES).as_arguments(builder, given)
+        lead_arguments = [task, address, *numbers, _unowned(context, builder, team, values[5])]
+        no_result, no_error = (cgutils.alloca_once(builder, pointer.pointee) for pointer in kind.args[:2])
+        flat = context.get_arg_packer(LEAD_TYPES).as_arguments(builder, lead_arguments)
         builder.call(lead, [no_result, no_error, *flat])
         return context.get_dummy_value()
 

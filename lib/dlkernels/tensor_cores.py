@@ -244,9 +244,9 @@ def _numbers(words, kind):
 
 def _multiply_as_a_warp(kind):
     def multiply_matrices(lanes):
-        given = [lanes[lane] for lane in range(32)]
-        words = np.array([[int(word) for word in one[:6]] for one in given], np.uint32)
-        sums = np.array([one[6:] for one in given], f32)
+        operands = [lanes[lane] for lane in range(32)]
+        words = np.array([[int(word) for word in of_lane[:6]] for of_lane in operands], np.uint32)
+        sums = np.array([of_lane[6:] for of_lane in operands], f32)
         numbers = _numbers(words, kind)  # lane, word, half
         a, b = np.empty((16, 16)), np.empty((16, 8))
         for half in range(2):

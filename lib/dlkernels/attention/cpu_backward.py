@@ -201,19 +201,19 @@ def _along(everything, head, who):
 @inner_njit(error_model="numpy")
 def _rows_for_q(arguments, task, who):
     shared, of_q, tiles = arguments
-    head, tile, other = tiles_of(task, tiles, shared[5].causal)
+    head, tile, partner = tiles_of(task, tiles, shared[5].causal)
     _tile_for_q(shared, of_q, head, tile, who)
-    if other != tile:
-        _tile_for_q(shared, of_q, head, other, who)
+    if partner != tile:
+        _tile_for_q(shared, of_q, head, partner, who)
 
 
 @inner_njit(error_model="numpy")
 def _rows_for_k(arguments, task, who):
     shared, of_k, of_v, tiles = arguments
-    head, tile, other = tiles_of(task, tiles, shared[5].causal)
+    head, tile, partner = tiles_of(task, tiles, shared[5].causal)
     _tile_for_k(shared, of_k[:0], of_k, of_v, head, tile, who)
-    if other != tile:
-        _tile_for_k(shared, of_k[:0], of_k, of_v, head, other, who)
+    if partner != tile:
+        _tile_for_k(shared, of_k[:0], of_k, of_v, head, partner, who)
 
 
 @inner_njit(error_model="numpy")

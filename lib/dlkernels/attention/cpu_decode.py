@@ -151,7 +151,9 @@ def merge_results(one_lse, other, other_lse, one):
     top = np.maximum(one_lse, other_lse)
     base = np.where(top == -np.inf, one_lse.dtype.type(0), top)  # nothing in both: weights of zero, not of NaN
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        first, second = np.exp(one_lse - base), np.exp(other_lse - base)
-        total = first + second
-        merged = sum((w / np.where(total == 0, 1, total))[..., None] * x for w, x in ((first, one), (second, other)))
+        one_weight, other_weight = np.exp(one_lse - base), np.exp(other_lse - base)
+        total = one_weight + other_weight
+        merged = sum(
+            (w / np.where(total == 0, 1, total))[..., None] * x for w, x in ((one_weight, one), (other_weight, other))
+        )
         return np.asarray(merged, one.dtype), np.asarray(base + np.log(total), one.dtype)

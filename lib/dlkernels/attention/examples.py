@@ -558,7 +558,7 @@ def moved(reference_of, count):
             ]
             came = reference_of(*there)
             pairs = zip(far, came if isinstance(came, tuple) else (came,), results, strict=True)
-            far = [most + _abs(one - other).max(initial=0) for most, one, other in pairs]
+            far = [most + _abs(result - expected_result).max(initial=0) for most, result, expected_result in pairs]
         return tuple(np.full(x.shape, most) for x, most in zip(results, far, strict=True))
 
     return allowed
@@ -598,7 +598,10 @@ def block_arguments(draw, *shape):
     group, biased, activation = draw.one_of(((1, True, "gelu"), (2, False, "swiglu")))
     width, total = heads * group * head_width, heads * (group + 2) * head_width
     inner = width + 3
-    x, normed = draw.array(*lead, width), [draw.array(width) if one or biased else None for one in (1, 0, 1, 0)]
+    x, normed = (
+        draw.array(*lead, width),
+        [draw.array(width) if is_weight or biased else None for is_weight in (1, 0, 1, 0)],
+    )
     attention = (
         _weight(draw, total, width),
         _bias(draw, biased, total),

@@ -106,10 +106,10 @@ def tiles_of(task, tiles, paired):
 @inner_njit(error_model="numpy")
 def _rows_of_tiles(arguments, task, who):
     everything, tiles, paired = arguments
-    head, tile, other = tiles_of(task, tiles, paired)
+    head, tile, partner = tiles_of(task, tiles, paired)
     _tile(everything, head, tile, who)
-    if other != tile:
-        _tile(everything, head, other, who)
+    if partner != tile:
+        _tile(everything, head, partner, who)
 
 
 @inner_njit(error_model="numpy")

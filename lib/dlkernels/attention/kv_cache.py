@@ -31,8 +31,8 @@ def _checked_dtype(dtype):
     return dtype
 
 
-def _counts(**given):
-    for name, value in given.items():
+def _counts(**counts):
+    for name, value in counts.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise TypeError(f"{name} is {value!r}; expected a whole number.")
         if value < 1:

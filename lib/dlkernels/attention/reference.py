@@ -350,9 +350,9 @@ def feed_forward_backward(grad, x, up_weight, up_bias, down_weight, down_bias, a
     arrived, *of_down = linear_backward(_double(grad), math.prod(between), down_weight, down_bias)
     arrived = arrived.reshape(between[0].shape)
     others = [arrived] if len(layers) == 1 else [arrived * between[1], arrived * between[0]]
-    found = [linear_backward(one, x, *layer) for one, layer in zip(others, layers, strict=True)]
-    of_up = [np.concatenate(parts) for parts in zip(*(one[1:] for one in found), strict=True)]
-    return sum(one[0] for one in found).reshape(x.shape), *of_up, *of_down
+    found = [linear_backward(of_layer, x, *layer) for of_layer, layer in zip(others, layers, strict=True)]
+    of_up = [np.concatenate(parts) for parts in zip(*(gradients[1:] for gradients in found), strict=True)]
+    return sum(gradients[0] for gradients in found).reshape(x.shape), *of_up, *of_down
 
 
 def transformer_block(x, *arguments):

@@ -313,9 +313,11 @@ def add_products(line, weights, rows, matrix, matrix_start, depth, columns, resu
         c += VECTORS * across
     while c + across <= columns:
         for r in range(rows):
-            one = tile_load(line, result + r * columns + c, columns, 1, 1)
-            one = tile_multiply_add(one, depth, line, weights + r * KEYS, (KEYS, 1), matrix, matrix_start + c, columns)
-            tile_store(line, result + r * columns + c, columns, one)
+            sums = tile_load(line, result + r * columns + c, columns, 1, 1)
+            sums = tile_multiply_add(
+                sums, depth, line, weights + r * KEYS, (KEYS, 1), matrix, matrix_start + c, columns
+            )
+            tile_store(line, result + r * columns + c, columns, sums)
         c += across
     while c < columns:
         for r in range(rows):

@@ -207,7 +207,7 @@ def take_rests(sums, zero, rests, start, runs, count):
 
 def _fused(instruction):
     """The kernel for processors with the instruction, or without it."""
-    many, one = (channels_by_pixels(rows, instruction) for rows in (ROWS, 1))
+    many, single = (channels_by_pixels(rows, instruction) for rows in (ROWS, 1))
 
     @inner_njit()
     def task(arguments, task, who):
@@ -229,11 +229,11 @@ def _fused(instruction):
                     panel_start, o = (group * panels + panel) * steps.size * rows, group * outs_of_group + panel * rows
                     if rests.size:
                         if rows == 1:
-                            one(sums, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
+                            single(sums, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                         else:
                             many(sums, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                     elif rows == 1:
-                        one(results, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
+                        single(results, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                     else:
                         many(results, work, seen, steps, words, panel_start, integers, factors, o, least, most, zero)
                     for r in range(min(rows, outs_of_group - panel * rows)):

@@ -157,7 +157,7 @@ def linear_int8_product(x, weight, bias, scale, zeros, q, out):
 
 def _fused(instruction):
     """The kernel for processors with the instruction, or without it."""
-    tall, low, one = (rows_by_panel(rows, instruction) for rows in (ROWS, LOW_ROWS, 1))
+    tall, low, single = (rows_by_panel(rows, instruction) for rows in (ROWS, LOW_ROWS, 1))
 
     @inner_njit()
     def task(arguments, task, who):
@@ -186,7 +186,7 @@ def _fused(instruction):
                         most, zero,
                     )  # fmt: skip
                 else:
-                    one(
+                    single(
                         results, x, begin, pitch, words, panel_start, steps, integers, factors, left, rests, top, least,
                         most, zero,
                     )  # fmt: skip

@@ -55,10 +55,10 @@ def plan(weight, g, out, threads):
     rows = -(-high // -(-high // rows))
     tall = rows + reach
     size = tall * pitch + both
-    own = words * down * across * size + 2 * WIDTH
+    workspace = words * down * across * size + 2 * WIDTH
     spare = 2 * LANES  # what vectors read beyond a padded row
     row = (wide - 1) * g.stride_x + (kernel_x - 1) * g.dilation_x + 1 + spare if taps else spare
-    return Plan(rows, -(-high // rows), taps, words, down, across, tall, pitch, size, own, row, spare)
+    return Plan(rows, -(-high // rows), taps, words, down, across, tall, pitch, size, workspace, row, spare)
 
 
 @by_shape

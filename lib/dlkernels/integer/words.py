@@ -49,9 +49,9 @@ def dot_by_pairs(builder, total, unsigned, signed):
         products = builder.mul(builder.sext(a, WIDE), builder.sext(b, WIDE))
         picked = [
             builder.shuffle_vector(
-                products, ir.Constant(WIDE, ir.Undefined), ir.Constant(WORDS, list(range(first, 2 * LANES, 2)))
+                products, ir.Constant(WIDE, ir.Undefined), ir.Constant(WORDS, list(range(parity, 2 * LANES, 2)))
             )
-            for first in range(2)
+            for parity in range(2)
         ]
         return builder.add(*picked)
 
@@ -67,8 +67,8 @@ def _emit_tile(builder, rows, dot, count, lane_words, row_word, lanes_are_signed
     builder.branch(loop)
     builder.position_at_end(loop)
     p, now = builder.phi(I64), [builder.phi(WORDS) for _ in range(rows * VECTORS)]
-    first = lane_words(p)
-    lines = [load(builder, builder.gep(first, [I64(v * LANES)]), WORDS) for v in range(VECTORS)]
+    pointer = lane_words(p)
+    lines = [load(builder, builder.gep(pointer, [I64(v * LANES)]), WORDS) for v in range(VECTORS)]
     new = []
     for r in range(rows):
         word = splat(builder, builder.load(row_word(p, r), align=1), LANES)

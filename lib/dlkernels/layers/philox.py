@@ -22,8 +22,8 @@ ROUNDS = 10
 def philox(c0, c1, c2, c3, k0, k1):
     """Four random words of the counter c and the key k, all uint64 below 2^32."""
     for _ in range(ROUNDS):
-        first, second = c0 * M0, c2 * M1
-        c0, c1, c2, c3 = (second >> HALF) ^ c1 ^ k0, second & LOW, (first >> HALF) ^ c3 ^ k1, first & LOW
+        product_0, product_2 = c0 * M0, c2 * M1
+        c0, c1, c2, c3 = (product_2 >> HALF) ^ c1 ^ k0, product_2 & LOW, (product_0 >> HALF) ^ c3 ^ k1, product_0 & LOW
         k0, k1 = (k0 + W0) & LOW, (k1 + W1) & LOW
     return c0, c1, c2, c3
 

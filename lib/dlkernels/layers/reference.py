@@ -33,8 +33,11 @@ def philox4x32(counter, key):
     """counter: (n, 4), key: (2,), both uint32. (n, 4) random words."""
     words, key = np.array(counter, np.uint64), [int(k) for k in key]
     for _ in range(ROUNDS):
-        first, second = words[:, 0] * np.uint64(0xD2511F53), words[:, 2] * np.uint64(0xCD9E8D57)
-        low, high = [p & np.uint64(0xFFFFFFFF) for p in (first, second)], [p >> np.uint64(32) for p in (first, second)]
+        product_0, product_2 = words[:, 0] * np.uint64(0xD2511F53), words[:, 2] * np.uint64(0xCD9E8D57)
+        low, high = (
+            [p & np.uint64(0xFFFFFFFF) for p in (product_0, product_2)],
+            [p >> np.uint64(32) for p in (product_0, product_2)],
+        )
         keys = [np.uint64(k) for k in key]
         words = np.stack([high[1] ^ words[:, 1] ^ keys[0], low[1], high[0] ^ words[:, 3] ^ keys[1], low[0]], axis=1)
         key = [(key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32]

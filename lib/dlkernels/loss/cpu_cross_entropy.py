@@ -161,17 +161,17 @@ def cross_entropy_parallel(x, target, ignored, smoothing, losses, lse):
 
 
 @inner_njit(error_model="numpy")
-def _sum_of_exponentials(x, at, top, n):
+def _sum_of_exponentials(x, start, top, n):
     """The sum of e^(x - top) for n numbers."""
     width, result, i = lanes(x), x.dtype.type(0), 0
     if n >= 2 * width:
-        first, second = broadcast(result), broadcast(result)
+        even, odd = broadcast(result), broadcast(result)
         while i + 2 * width <= n:
-            first, second = first + exp(load(x, at + i) - top), second + exp(load(x, at + i + width) - top)
+            even, odd = even + exp(load(x, start + i) - top), odd + exp(load(x, start + i + width) - top)
             i += 2 * width
-        result = reduce_add(first + second)
+        result = reduce_add(even + odd)
     while i < n:
-        result += exp(x[at + i] - top)
+        result += exp(x[start + i] - top)
         i += 1
     return result
 
@@ -267,9 +267,9 @@ def cross_entropy_backward_passes(grad, x, target, lse, ignored, smoothing, fact
 
 @compiled
 def _gradient_rows(grad, x, target, lse, ignored, smoothing, factor, out):
-    real, n, each = x.dtype.type, x.shape[1], 1 if grad.size > 1 else 0
+    real, n, grad_step = x.dtype.type, x.shape[1], 1 if grad.size > 1 else 0
     for r in range(x.shape[0]):
-        g = grad[r * each] * factor
+        g = grad[r * grad_step] * factor
         if target[r] == ignored:
             out[r] = real(0)
             continue
@@ -293,39 +293,39 @@ def cross_entropy_backward_rows(grad, x, target, lse, ignored, smoothing, factor
 
 
 @inner_njit(error_model="numpy")
-def _exponentials_below(x, at, lse, n, g, base, out):
+def _exponentials_below(x, start, lse, n, g, base, out):
     """out = g e^(x - lse) - base for n numbers: softmax from what was kept, scaled, in one pass."""
     width, i = lanes(out), 0
     while i + 2 * width <= n:
-        one, other = exp(load(x, at + i) - lse), exp(load(x, at + i + width) - lse)
-        store(out, at + i, fma(one, g, -base))
-        store(out, at + i + width, fma(other, g, -base))
+        even, odd = exp(load(x, start + i) - lse), exp(load(x, start + i + width) - lse)
+        store(out, start + i, fma(even, g, -base))
+        store(out, start + i + width, fma(odd, g, -base))
         i += 2 * width
     while i < n:
-        out[at + i] = g * exp(x[at + i] - lse) - base
+        out[start + i] = g * exp(x[start + i] - lse) - base
         i += 1
 
 
 @inner_njit()
-def _scaled(out, at, n, factor, base):
+def _scaled(out, start, n, factor, base):
     """out = factor out - base for n numbers."""
     width, i = lanes(out), 0
     while i + width <= n:
-        store(out, at + i, fma(load(out, at + i), factor, -base))
+        store(out, start + i, fma(load(out, start + i), factor, -base))
         i += width
     while i < n:
-        out[at + i] = factor * out[at + i] - base
+        out[start + i] = factor * out[start + i] - base
         i += 1
 
 
 @inner_njit(error_model="numpy")
-def _softmax_below(line, at, lse, r, n, g, base, out):
+def _softmax_below(line, start, lse, r, n, g, base, out):
     """out = g softmax - base for row r. Only one of the ways is compiled: whether lse is None follows from its type."""
     if lse is None:
-        summed = exponentials(line, at, largest(line, at, n), n, out, at)
-        _scaled(out, at, n, g / summed, base)
+        summed = exponentials(line, start, largest(line, start, n), n, out, start)
+        _scaled(out, start, n, g / summed, base)
     else:
-        _exponentials_below(line, at, lse[r], n, g, base, out)
+        _exponentials_below(line, start, lse[r], n, g, base, out)
 
 
 @inner_njit(error_model="numpy")
@@ -333,16 +333,16 @@ def _gradient_part(arguments, task, who):
     grad, x, target, lse, ignored, smoothing, factor, out, tasks = arguments
     rows, n = x.shape
     line, result, real = memory(x), memory(out), x.dtype.type
-    each = 1 if grad.size > 1 else 0
+    grad_step = 1 if grad.size > 1 else 0
     first, last = part_of(task, tasks, rows)
     for r in range(first, last):
-        at, g = r * n, grad[r * each] * factor
+        start, g = r * n, grad[r * grad_step] * factor
         if target[r] == ignored:
-            for i in range(at, at + n):
+            for i in range(start, start + n):
                 result[i] = real(0)
             continue
-        _softmax_below(line, at, lse, r, n, g, g * smoothing / real(n), result)
-        result[at + target[r]] -= g * (real(1) - smoothing)
+        _softmax_below(line, start, lse, r, n, g, g * smoothing / real(n), result)
+        result[start + target[r]] -= g * (real(1) - smoothing)
 
 
 @compiled

@@ -74,12 +74,12 @@ def _part(arguments, task, who):
     x, target, sums = arguments
     i, end = task * PART, min((task + 1) * PART, x.size)
     width, zero = lanes(x), x.dtype.type(0)
-    first, second = broadcast(zero), broadcast(zero)
+    even_sum, odd_sum = broadcast(zero), broadcast(zero)
     while i + 2 * width <= end:
-        one, other = load(x, i) - load(target, i), load(x, i + width) - load(target, i + width)
-        first, second = fma(one, one, first), fma(other, other, second)
+        even, odd = load(x, i) - load(target, i), load(x, i + width) - load(target, i + width)
+        even_sum, odd_sum = fma(even, even, even_sum), fma(odd, odd, odd_sum)
         i += 2 * width
-    result = reduce_add(first + second)
+    result = reduce_add(even_sum + odd_sum)
     while i < end:
         result += (x[i] - target[i]) * (x[i] - target[i])
         i += 1
@@ -121,7 +121,7 @@ def on_gradients(rung):
         if not input.size:
             return both
         rung(*(plain(grad).reshape(-1), factor, plain(input).reshape(-1), plain(target).reshape(-1)),
-             *(one.reshape(-1) for one in both))  # fmt: skip
+             *(gradient.reshape(-1) for gradient in both))  # fmt: skip
         return both
 
     return whole

@@ -26,8 +26,8 @@ def cross_entropy_arguments(draw, *shape):
     target = draw.indices(*rows, below=classes)
     if target.size and target.flags.writeable:
         target[draw.random.random(rows) < 0.2] = ignored
-        first = (0,) * target.ndim
-        target[first] = next((k for k in range(classes) if k != ignored), ignored)  # a mean of no rows has no slope
+        origin = (0,) * target.ndim
+        target[origin] = next((k for k in range(classes) if k != ignored), ignored)  # a mean of no rows has no slope
     if not (reference.rows_of(x, target)[1] != ignored).any():
         reduction = "sum"
     return x, target, ignored, reduction, smoothing
@@ -135,7 +135,7 @@ def mse_gradient_arguments(draw, *shape):
 
 
 def mse_gradient_error(arguments, expected, eps):
-    return tuple(5 * eps * np.abs(one) for one in expected)
+    return tuple(5 * eps * np.abs(gradient) for gradient in expected)
 
 
 MSE = Examples(

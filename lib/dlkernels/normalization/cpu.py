@@ -177,9 +177,9 @@ def room(shape):
 def _given(mean, var, weight, bias, x):
     """(whether statistics are to be found, mean, var, weight, bias) in float64."""
     channels, found = x.shape[1], mean is None
-    wide = [None if one is None else np.array(one, np.float64) for one in (mean, var, weight, bias)]
+    wide = [None if array is None else np.array(array, np.float64) for array in (mean, var, weight, bias)]
     empty = np.empty(channels), np.empty(channels), np.ones(channels), np.zeros(channels)
-    return found, *(one if one is not None else other for one, other in zip(wide, empty, strict=True))
+    return found, *(array if array is not None else default for array, default in zip(wide, empty, strict=True))
 
 
 def _forward(loop, mean, var, weight, bias, eps, x):
@@ -193,14 +193,14 @@ def _forward(loop, mean, var, weight, bias, eps, x):
 
 def _backward(loop, mean, var, weight, bias, eps, grad, x, moving):
     """Gradients by loop(grad, x, weight, eps, out, mean, var, sums, parts, found, moving, shape)."""
-    given = weight is not None, bias is not None
+    wanted = weight is not None, bias is not None
     found, mean, var, weight, _ = _given(mean, var, weight, bias, x)
     out, shape, sums = new(x.shape, x.dtype), shape_of(x), np.zeros((2, x.shape[1]))
     if x.size:
         lines = plain(grad).reshape(-1), plain(x).reshape(-1)
         loop(*lines, weight, eps, out.reshape(-1), mean, var, sums, room(shape), found, moving, shape)
     sums = sums.astype(x.dtype)
-    result = out, *(one for one, there in zip(sums, given, strict=True) if there)
+    result = out, *(gradient for gradient, there in zip(sums, wanted, strict=True) if there)
     return result if len(result) > 1 else out
 
 

@@ -25,8 +25,8 @@ def _input(draw, training, *shape):
     return draw.array(*shape)
 
 
-def _channels(draw, given, x):
-    return draw.array(x.shape[1]) if given else None
+def _channels(draw, present, x):
+    return draw.array(x.shape[1]) if present else None
 
 
 def _variance(draw, x):
@@ -57,7 +57,7 @@ def backward_arguments(draw, *shape):
 
 def from_statistics_arguments(draw, *shape):
     x, weight, bias, eps = statistics_arguments(draw, *shape)
-    mean, var = (one.astype(x.dtype) for one in reference.moments(x))
+    mean, var = (statistic.astype(x.dtype) for statistic in reference.moments(x))
     return draw.array(*x.shape), x, mean, var, weight, bias, eps
 
 
@@ -109,7 +109,7 @@ def _gradient_error(grad, x, mean, var, weight, bias, term, eps, training):
         of_x = of_x + size * off  # a scale that is off
     of_x = weights * scale * of_x
     found = of_x, None if weight is None else of_weight, None if bias is None else of_bias
-    return tuple(one for one in found if one is not None)
+    return tuple(error for error in found if error is not None)
 
 
 def backward_error(arguments, expected, eps):

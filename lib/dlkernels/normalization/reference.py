@@ -71,5 +71,5 @@ def _gradients(grad, x, mean, var, weight, bias, eps, moving):
     of_x = grad - (_along(of_bias, x) + y * _along(of_weight, x)) / count if moving else grad
     of_x = of_x * scale * _along(1 if weight is None else weight, x)
     found = of_x, None if weight is None else of_weight, None if bias is None else of_bias
-    given = tuple(one for one in found if one is not None)
-    return given if len(given) > 1 else of_x
+    gradients = tuple(gradient for gradient in found if gradient is not None)
+    return gradients if len(gradients) > 1 else of_x

@@ -91,13 +91,13 @@ def least_and_largest(x, low, high):
     i, width = 0, lanes(x)
     if x.size >= 2 * width:
         least, largest = broadcast(low), broadcast(high)
-        second, other = least, largest
+        least_odd, largest_odd = least, largest
         while i + 2 * width <= x.size:
             a, b = load(x, i), load(x, i + width)
-            least, second = minimum(least, a), minimum(second, b)
-            largest, other = maximum(largest, a), maximum(other, b)
+            least, least_odd = minimum(least, a), minimum(least_odd, b)
+            largest, largest_odd = maximum(largest, a), maximum(largest_odd, b)
             i += 2 * width
-        low, high = -reduce_max(-minimum(least, second)), reduce_max(maximum(largest, other))
+        low, high = -reduce_max(-minimum(least, least_odd)), reduce_max(maximum(largest, largest_odd))
     while i < x.size:
         low, high = np.minimum(low, x[i]), np.maximum(high, x[i])
         i += 1

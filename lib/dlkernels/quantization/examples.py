@@ -342,7 +342,7 @@ def _low_rank_arguments(draw, *shape):
 
 def _low_rank_error(arguments, expected, eps):
     input, u, v, bias = arguments
-    x, u, v = (np.abs(np.asarray(one, np.float64)) for one in (input, u, v))
+    x, u, v = (np.abs(np.asarray(array, np.float64)) for array in (input, u, v))
     size = (x @ v.T) @ u.T + (0 if bias is None else np.abs(np.asarray(bias, np.float64)))
     return (x.shape[-1] + u.shape[1] + 6) * eps * size
 

@@ -99,8 +99,8 @@ def _nf4():
 
 
 FORMATS = {
-    one.name: one
-    for one in (
+    format_.name: format_
+    for format_ in (
         Format("int8", np.dtype(np.int8), 8, -128, 127),
         Format("uint8", np.dtype(np.uint8), 8, 0, 255),
         Format("int4", np.dtype(np.uint8), 4, -8, 7),

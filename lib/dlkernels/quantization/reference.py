@@ -84,7 +84,7 @@ def choose_qparams(input, dtype="int8", axis=None, group_size=None, symmetric=Tr
     form, x = FORMATS[dtype], _double(input)
     if group_size is not None:
         groups = range(0, x.shape[-1], group_size)
-        parts = [x[..., first : first + group_size] for first in groups]
+        parts = [x[..., start : start + group_size] for start in groups]
         low = np.stack([part.min(-1, initial=0) for part in parts], -1) if parts else np.zeros((*x.shape[:-1], 0))
         high = np.stack([part.max(-1, initial=0) for part in parts], -1) if parts else np.zeros((*x.shape[:-1], 0))
     else:

@@ -92,29 +92,29 @@ def _step_backward(kind, of_h, of_c, h, c, gates, for_x, for_h, hidden):
     if kind == "gru":
         r, z, n, of_n = gates
         slope = of_h * (1 - z) * (1 - n * n)
-        first = slope * of_n * r * (1 - r), of_h * (h - n) * z * (1 - z)
-        np.concatenate((*first, slope), axis=1, out=for_x)
-        np.concatenate((*first, slope * r), axis=1, out=for_h)
+        of_r_z = slope * of_n * r * (1 - r), of_h * (h - n) * z * (1 - z)
+        np.concatenate((*of_r_z, slope), axis=1, out=for_x)
+        np.concatenate((*of_r_z, slope * r), axis=1, out=for_h)
         return of_h * z, None
     (y,) = gates
     for_x[:] = of_h * (y > 0) if kind == "relu" else of_h * (1 - y * y)
     return None, None
 
 
-whole = backward_on_layers(forward, backward)
+network_backward = backward_on_layers(forward, backward)
 ADDS = "backward through time: a product with U for each step; those for weights and x are one each for all steps"
 
 
 @implementation("rnn_backward", device="cpu", adds=ADDS, public=True)
 def rnn_backward_products(*arguments):
-    return whole(*arguments)
+    return network_backward(*arguments)
 
 
 @implementation("lstm_backward", device="cpu", adds=ADDS, public=True)
 def lstm_backward_products(*arguments):
-    return whole(*arguments)
+    return network_backward(*arguments)
 
 
 @implementation("gru_backward", device="cpu", adds=ADDS, public=True)
 def gru_backward_products(*arguments):
-    return whole(*arguments)
+    return network_backward(*arguments)

@@ -71,25 +71,25 @@ def rounded(reference_):
     """An `allowed` that runs the reference on numbers which count their roundings."""
 
     def allowed(arguments, expected, eps):
-        results = reference_(*(counted(one, eps) for one in arguments))
+        results = reference_(*(counted(argument, eps) for argument in arguments))
         return tuple(errors(results))
 
     return allowed
 
 
 def counted(x, eps):
-    if isinstance(x, tuple) and any(isinstance(one, np.ndarray) for one in x):
-        return tuple(counted(one, eps) for one in x)
+    if isinstance(x, tuple) and any(isinstance(item, np.ndarray) for item in x):
+        return tuple(counted(item, eps) for item in x)
     return Rounded(x, 0.0, eps) if isinstance(x, np.ndarray) else x
 
 
 def errors(results):
     """Of results, as of tuples of them."""
-    for one in results if isinstance(results, tuple) else (results,):
-        if isinstance(one, tuple):
-            yield from errors(one)
+    for result in results if isinstance(results, tuple) else (results,):
+        if isinstance(result, tuple):
+            yield from errors(result)
         else:
-            yield 2 * one.error if isinstance(one, Rounded) else np.zeros(one.shape)  # given, not computed
+            yield 2 * result.error if isinstance(result, Rounded) else np.zeros(result.shape)  # given, not computed
 
 
 def _of(kind, states, forward, backward):
@@ -109,7 +109,7 @@ WITH_GATES = replace(LSTM, allowed=rounded(reference.lstm_with_gates))
 def from_gates_arguments(draw, *shape):
     """Gates as a forward pass makes them, rounded: the error allowed, that of all formulas, has it."""
     grads, *arrays = LSTM_BACKWARD.arguments(draw, *shape)
-    *_, gates, cells = (one.astype(draw.dtype) for one in reference.lstm_with_gates(*arrays))
+    *_, gates, cells = (array.astype(draw.dtype) for array in reference.lstm_with_gates(*arrays))
     return grads, *arrays[:7], gates, cells, *arrays[7:]
 
 
@@ -169,8 +169,8 @@ def scan_gradient_error(arguments, expected, eps):
     off_a = off_b * (states + off) + of_b * (off + 2 * eps * states)
     if h0 is None:
         return off_a, off_b
-    first = -1 if reverse else 0
-    a, of_b, off_h = (np.moveaxis(x, dim, 0)[first] for x in (a, of_b, off_b))
+    start_step = -1 if reverse else 0
+    a, of_b, off_h = (np.moveaxis(x, dim, 0)[start_step] for x in (a, of_b, off_b))
     return off_a, off_b, a * (off_h + 2 * eps * of_b)
 
 

@@ -130,7 +130,7 @@ def backward_in_vectors(g, reverse, grad, of_h, of_c, x, kept, w_ih, w_hh):
     return of_x, of_w_ih, of_w_hh, *(part.sum(axis=0, dtype=np.float64).astype(f32) for part in (by_x, by_h))
 
 
-whole = backward_on_layers(forward_in_vectors, backward_in_vectors)
+network_backward = backward_on_layers(forward_in_vectors, backward_in_vectors)
 
 
 @implementation(
@@ -141,4 +141,4 @@ whole = backward_on_layers(forward_in_vectors, backward_in_vectors)
     public=True,
 )
 def gru_backward_vectors(*arguments):
-    return whole(*arguments)
+    return network_backward(*arguments)

@@ -382,8 +382,8 @@ def _backward_kept(g, *arguments):
     return (backward_in_vectors if g.batch < FEW else backward)(g, *arguments)
 
 
-whole = backward_on_layers(_forward_kept, _backward_kept)
-from_products, from_vectors = (backward_from(one, _shown) for one in (backward_by_products, backward))
+network_backward = backward_on_layers(_forward_kept, _backward_kept)
+from_products, from_vectors = (backward_from(one_layer, _shown) for one_layer in (backward_by_products, backward))
 PRODUCTS = "a product with U for each step; gates are kept"
 OF_UNITS = "a step is a job of the team, vectors over units: a task has all gates of some units, of all sequences"
 
@@ -396,7 +396,7 @@ OF_UNITS = "a step is a job of the team, vectors over units: a task has all gate
     public=True,
 )
 def lstm_backward_vectors(*arguments):
-    return whole(*arguments)
+    return network_backward(*arguments)
 
 
 @implementation("lstm_with_gates", device="cpu", adds=PRODUCTS, public=True)

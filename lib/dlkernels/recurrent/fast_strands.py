@@ -89,9 +89,9 @@ class Strands:
         count, hidden = len(weights), weights[0].shape[1]
         self.batch, self.hidden, self.wide = batch, hidden, -(-batch // lanes) * lanes
         self.size = hidden * self.wide
-        self.weights = np.stack([panels(one, COUNT) for one in weights])
+        self.weights = np.stack([panels(matrix, COUNT) for matrix in weights])
         self.bias = np.stack(
-            [sum((one for one in pair if one is not None), np.zeros(COUNT * hidden, f32)) for pair in biases]
+            [sum((vector for vector in pair if vector is not None), np.zeros(COUNT * hidden, f32)) for pair in biases]
         )
         self.p = aligned_zeros((count, COUNT * hidden * block * batch + SPARE), f32)
         self.states = aligned_zeros((count, 4 * self.size + SPARE), f32)

@@ -72,8 +72,8 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
     float_array("x", x)
     layers = _by_layer(weights, directions)
     states = dict(zip(("h0", "c0"), states, strict=False))
-    given = {name: state for name, state in states.items() if state is not None}
-    arrays = {"x": x} | given | {name: array for name, array in _named(layers, directions) if array is not None}
+    passed = {name: state for name, state in states.items() if state is not None}
+    arrays = {"x": x} | passed | {name: array for name, array in _named(layers, directions) if array is not None}
     for name, array in arrays.items():
         float_array(name, array)
     one_place(**arrays)
@@ -96,7 +96,7 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
         _check_lengths(lengths, axis, steps, batch), biased, many,
         tuple(state is not None for state in states.values()),
     )  # fmt: skip
-    for name, state in given.items():
+    for name, state in passed.items():
         if tuple(state.shape) != g.states_shape():
             raise ValueError(
                 f"{name} has shape {tuple(state.shape)}; expected {g.states_shape()}: (layers * directions"
@@ -107,7 +107,11 @@ def prepare(kind, x, states, weights, bidirectional, batch_first, lengths):
 
 def _by_layer(weights, directions):
     """[(w_ih, w_hh, b_ih, b_hh), ...] of all layers and directions."""
-    many = {name: isinstance(one, list | tuple) for name, one in zip(WEIGHTS, weights, strict=True) if one is not None}
+    many = {
+        name: isinstance(weight, list | tuple)
+        for name, weight in zip(WEIGHTS, weights, strict=True)
+        if weight is not None
+    }
     if "w_ih" not in many or "w_hh" not in many:
         missing = "w_hh" if "w_ih" in many else "w_ih"
         raise TypeError(f"{missing} is None; expected an array, or a sequence of them.")
@@ -118,11 +122,11 @@ def _by_layer(weights, directions):
         told = ", ".join(f"{name}: {'several arrays' if several else 'one'}" for name, several in many.items())
         raise TypeError(f"{told}; expected an array each for one layer, or a sequence of arrays each for several.")
     if many["w_ih"]:
-        counts = {name: len(one) for name, one in zip(WEIGHTS, weights, strict=True) if one is not None}
+        counts = {name: len(weight) for name, weight in zip(WEIGHTS, weights, strict=True) if weight is not None}
         if len(set(counts.values())) > 1 or counts["w_ih"] == 0 or counts["w_ih"] % directions:
             told = ", ".join(f"{name}: {count}" for name, count in counts.items())
-            each = "layer" if directions == 1 else "layer and direction (forward, backward, forward, ...)"
-            raise ValueError(f"{told} arrays; expected as many of each, one for every {each}.")
+            unit = "layer" if directions == 1 else "layer and direction (forward, backward, forward, ...)"
+            raise ValueError(f"{told} arrays; expected as many of each, one for every {unit}.")
     elif directions == 2:
         raise ValueError(
             "w_ih is one array, and bidirectional is True; expected two for each layer: forward, backward."

@@ -94,7 +94,10 @@ def backward_on_layers(forward, backward):
 
 def _gradients(g, grads, reads, kept, weights, shape, dtype, backward):
     """All layers, the last first. reads: what each layer has read."""
-    ends = [np.zeros(shape, dtype) if one is None else np.array(one, order="C").reshape(shape) for one in grads[1:]]
+    ends = [
+        np.zeros(shape, dtype) if gradient is None else np.array(gradient, order="C").reshape(shape)
+        for gradient in grads[1:]
+    ]
     output = g.steps, g.batch, g.directions * g.hidden
     arrived = np.zeros(output, dtype) if grads[0] is None else by_steps(g, grads[0])
     of_weights = [None] * len(weights)
@@ -105,9 +108,9 @@ def _gradients(g, grads, reads, kept, weights, shape, dtype, backward):
             of_x, *of_weights[k] = backward(g, k > first, part, ends[0][k], of_c, read, kept[k], *weights[k][:2])
             below = below + of_x
         arrived = below
-    begins = [one.reshape(g.states_shape()) for one, wanted in zip(ends, g.given, strict=True) if wanted]
+    begins = [gradient.reshape(g.states_shape()) for gradient, wanted in zip(ends, g.given, strict=True) if wanted]
     kinds = list(zip(*of_weights, strict=True))[: 4 if g.biased else 2]
-    return g.as_given(arrived), *begins, *(tuple(each) if g.many else each[0] for each in kinds)
+    return g.as_given(arrived), *begins, *(tuple(of_layers) if g.many else of_layers[0] for of_layers in kinds)
 
 
 def keeping(layer):
@@ -121,11 +124,13 @@ def keeping(layer):
     def wrapper(g, *arrays):
         shapes, numbers = g.kept_shapes(), iter(range(g.layers * g.directions))
         gates, cells = (np.empty(shape, arrays[-1].dtype) for shape in shapes)
-        by_layer = [one.reshape(len(one), g.steps, g.batch, one.shape[-1]) for one in (gates, cells)]
+        by_layer = [
+            kept_array.reshape(len(kept_array), g.steps, g.batch, kept_array.shape[-1]) for kept_array in (gates, cells)
+        ]
 
         def one_layer(*arguments):
             k = next(numbers)
-            layer(*arguments, *(one[k] for one in by_layer))
+            layer(*arguments, *(kept_array[k] for kept_array in by_layer))
 
         return *on_layers(one_layer)(g, *arrays), gates, cells
 
@@ -142,7 +147,10 @@ def backward_from(backward, shown):
         count = len(g.given)
         grads, arrays = arrays[: count + 1], arrays[count + 1 :]
         (h0, _), weights, x = split(g, arrays)
-        by_layer = [plain(one).reshape(len(one), g.steps, g.batch, one.shape[-1]) for one in (gates, cells)]
+        by_layer = [
+            plain(kept_array).reshape(len(kept_array), g.steps, g.batch, kept_array.shape[-1])
+            for kept_array in (gates, cells)
+        ]
         kept, reads = list(zip(h0, *by_layer, strict=True)), [by_steps(g, x)]
         for first in range(0, len(weights) - g.directions, g.directions):
             below = [shown(g, k > first, *kept[k]) for k in range(first, first + g.directions)]

@@ -84,8 +84,8 @@ def _step_backward(kind, of_h, of_c, h, c, gates):
     if kind == "gru":
         r, z, n, n_h = gates
         of_n = of_h * (1 - z) * (1 - n * n)
-        first = of_n * n_h * r * (1 - r), of_h * (h - n) * z * (1 - z)
-        return np.concatenate((*first, of_n), axis=-1), np.concatenate((*first, of_n * r), axis=-1), of_h * z, None
+        of_r_z = of_n * n_h * r * (1 - r), of_h * (h - n) * z * (1 - z)
+        return np.concatenate((*of_r_z, of_n), axis=-1), np.concatenate((*of_r_z, of_n * r), axis=-1), of_h * z, None
     (y,) = gates
     both = of_h * (y > 0) if kind == "relu" else of_h * (1 - y * y)
     return both, both, None, None
@@ -174,11 +174,11 @@ def _run(kind, x, states, weights, bidirectional, batch_first, lengths):
 
 
 def _run_backward(kind, grads, x, states, weights, bidirectional, batch_first, lengths):
-    given = [state is not None for state in states]
+    passed = [state is not None for state in states]
     many = isinstance(weights[0], list | tuple)
     results, everything = _run(kind, x, states, weights, bidirectional, batch_first, lengths)
     grads = [
-        np.zeros(result.shape) if one is None else _double(one) for one, result in zip(grads, results, strict=True)
+        np.zeros(result.shape) if grad is None else _double(grad) for grad, result in zip(grads, results, strict=True)
     ]
     x, _, weights, directions, lengths, axis = _network(x, states, weights, bidirectional, batch_first, lengths)
     arrived, *ends = grads
@@ -196,8 +196,8 @@ def _run_backward(kind, grads, x, states, weights, bidirectional, batch_first, l
             of_x, *begin, of_weights[k] = _backward(
                 kind, part, ends[0][k], of_c, read, kept, weights[k], lengths, k > first
             )
-            for collected, each in zip(begins, begin, strict=False):
-                collected[k] = each
+            for collected, gradient in zip(begins, begin, strict=False):
+                collected[k] = gradient
             below = of_x if below is None else below + of_x
         arrived = below
     begins = [np.stack(begin) for begin in begins]
@@ -205,8 +205,8 @@ def _run_backward(kind, grads, x, states, weights, bidirectional, batch_first, l
     kinds = list(zip(*of_weights, strict=True))
     return (
         _back(arrived, axis),
-        *(begin for begin, wanted in zip(begins, given, strict=False) if wanted),
-        *(tuple(each) if many else each[0] for each in kinds),
+        *(begin for begin, wanted in zip(begins, passed, strict=False) if wanted),
+        *(tuple(gradient) if many else gradient[0] for gradient in kinds),
     )
 
 
@@ -257,7 +257,7 @@ def lstm_with_gates(x, h0, c0, w_ih, w_hh, b_ih=None, b_hh=None, bidirectional=F
     results, everything = _run("lstm", x, (h0, c0), (w_ih, w_hh, b_ih, b_hh), *settings)
     gates = [np.stack([np.concatenate(kept[2][:4], axis=-1) for kept in layer]) for _, layer in everything]
     cells = [np.stack([c for _, c, _ in layer]) for _, layer in everything]
-    gates = np.stack([_padded(one, None if lengths is None else np.asarray(lengths)) for one in gates])
+    gates = np.stack([_padded(of_layer, None if lengths is None else np.asarray(lengths)) for of_layer in gates])
     cells = np.stack(cells)
     return *results, *((gates[:, :, 0], cells[:, :, 0]) if len(x.shape) == 2 else (gates, cells))
 
@@ -281,8 +281,8 @@ def scan(a, b, h0=None, dim=0, reverse=False):
 def before(h, h0, dim, reverse):
     """h_{t-1} for each t."""
     h = np.moveaxis(h, dim, 0)
-    first = (np.zeros(h.shape[1:]) if h0 is None else h0)[None]
-    shifted = np.concatenate((h[1:], first) if reverse else (first, h[:-1]))
+    start = (np.zeros(h.shape[1:]) if h0 is None else h0)[None]
+    shifted = np.concatenate((h[1:], start) if reverse else (start, h[:-1]))
     return np.moveaxis(shifted, 0, dim)
 
 
@@ -296,8 +296,8 @@ def scan_backward(grad, a, b, h0=None, dim=0, reverse=False):
     of_a = of_b * before(scan(a, b, h0, dim, reverse), h0, dim, reverse)
     if h0 is None:
         return of_a, of_b
-    first = a.shape[dim] - 1 if reverse else 0
-    return of_a, of_b, np.moveaxis(a, dim, 0)[first] * np.moveaxis(of_b, dim, 0)[first]
+    start_step = a.shape[dim] - 1 if reverse else 0
+    return of_a, of_b, np.moveaxis(a, dim, 0)[start_step] * np.moveaxis(of_b, dim, 0)[start_step]
 
 
 def _gates(x, weight, bias, count):

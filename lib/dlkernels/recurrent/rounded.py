@@ -47,15 +47,15 @@ class Rounded(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_function__(self, function, types, arguments, options):
         """np.where, np.moveaxis and those that join arrays."""
-        first, *rest = arguments
+        operand, *rest = arguments
         if function is np.where:
-            chosen = [self._of(one) for one in rest]
-            value, error = np.where(first, *(x.value for x in chosen)), np.where(first, *(x.error for x in chosen))
+            chosen = [self._of(choice) for choice in rest]
+            value, error = np.where(operand, *(x.value for x in chosen)), np.where(operand, *(x.error for x in chosen))
         elif function in JOINS:
-            joined = [self._of(one) for one in first]
+            joined = [self._of(item) for item in operand]
             value, error = (function([getattr(x, part) for x in joined], **options) for part in ("value", "error"))
         else:
-            value, error = (function(part, *rest, **options) for part in (first.value, first.error))
+            value, error = (function(part, *rest, **options) for part in (operand.value, operand.error))
         return Rounded(value, error, self.eps)
 
 
@@ -64,8 +64,8 @@ def _sum(x, y, sign):
 
 
 def _product(x, y):
-    value, other = abs(x.value), abs(y.value)
-    return Rounded(x.value * y.value, value * y.error + (other + y.error) * x.error + x.eps * value * other, x.eps)
+    x_size, y_size = abs(x.value), abs(y.value)
+    return Rounded(x.value * y.value, x_size * y.error + (y_size + y.error) * x.error + x.eps * x_size * y_size, x.eps)
 
 
 def _ratio(x, y):
@@ -74,9 +74,9 @@ def _ratio(x, y):
 
 
 def _matrix_product(x, y):
-    value, other = abs(x.value), abs(y.value)
-    rounding = (value.shape[-1] + 2) * x.eps * (value @ other)
-    return Rounded(x.value @ y.value, value @ y.error + x.error @ (other + y.error) + rounding, x.eps)
+    x_size, y_size = abs(x.value), abs(y.value)
+    rounding = (x_size.shape[-1] + 2) * x.eps * (x_size @ y_size)
+    return Rounded(x.value @ y.value, x_size @ y.error + x.error @ (y_size + y.error) + rounding, x.eps)
 
 
 def _exp(x):

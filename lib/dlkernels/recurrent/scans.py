@@ -284,8 +284,8 @@ def scan_backward_scan(dim, reverse, h0, grad, a, b):
     of_a = of_b * before(scan_chunks(dim, reverse, h0, a, b), h0, dim, reverse)
     if h0 is None:
         return of_a.astype(a.dtype, copy=False), of_b
-    first = a.shape[dim] - 1 if reverse else 0
-    of_h0 = np.moveaxis(a, dim, 0)[first] * np.moveaxis(of_b, dim, 0)[first]
+    start_step = a.shape[dim] - 1 if reverse else 0
+    of_h0 = np.moveaxis(a, dim, 0)[start_step] * np.moveaxis(of_b, dim, 0)[start_step]
     return of_a.astype(a.dtype, copy=False), of_b, np.asarray(of_h0)
 
 

@@ -33,10 +33,10 @@ def selective_scan_backward_steps(grad, delta, A, B, C, D, u):
     for t in range(steps):
         step = delta[:, :, t, None]
         states[t + 1] = np.exp(step * A) * states[t] + step * u[:, :, t, None] * B[:, None, :, t]
-    of_u, of_delta, of_B, of_C = (np.empty(one.shape, u.dtype) for one in (u, u, B, C))
+    of_u, of_delta, of_B, of_C = (np.empty(array.shape, u.dtype) for array in (u, u, B, C))
     arrived, of_A = np.zeros_like(states[0]), np.zeros(A.shape, u.dtype)
     for t in reversed(range(steps)):
-        step, x, g = (one[:, :, t, None] for one in (delta, u, grad))
+        step, x, g = (array[:, :, t, None] for array in (delta, u, grad))
         factor, of_h = np.exp(step * A), arrived + g * C[:, None, :, t]
         of_C[:, :, t], of_B[:, :, t] = (g * states[t + 1]).sum(1), (of_h * (step * x)).sum(1)
         fed, of_exponent = (of_h * B[:, None, :, t]).sum(-1), of_h * factor * states[t]
@@ -138,5 +138,5 @@ def selective_scan_backward_fused(grad, delta, A, B, C, D, u):
         states, lines = np.empty((threads, steps + 1, count), f32), np.empty((threads, 3, count), f32)
         made = states, lines, of_u, of_delta, of_a, of_b, of_c
         _fused(inputs, made, groups * batch, threads, 12 * work, team.members())
-    of_B, of_C = (np.ascontiguousarray(one.sum(0).swapaxes(1, 2)) for one in (of_b, of_c))
+    of_B, of_C = (np.ascontiguousarray(partial.sum(0).swapaxes(1, 2)) for partial in (of_b, of_c))
     return _all(of_u, of_delta, of_a.sum(0), of_B, of_C, D, grad, u)

@@ -7,7 +7,7 @@ from .reference import _double
 
 def _by_steps(u, delta, A, B, C):
     """(u, delta, B, C with time first, A) in float64."""
-    u, delta, B, C = (np.moveaxis(_double(one), -1, 0) for one in (u, delta, B, C))
+    u, delta, B, C = (np.moveaxis(_double(array), -1, 0) for array in (u, delta, B, C))
     return u, delta, _double(A), B, C
 
 
@@ -55,7 +55,7 @@ def selective_scan_backward(grad, u, delta, A, B, C, D=None):
     if not steps:
         return _time_last(u), _time_last(delta), of_A, _time_last(B), _time_last(C), *(() if D is None else (of_D,))
     of_u, of_delta, of_B, of_C = (
-        np.moveaxis(np.stack(one[::-1]), 0, -1) for one in map(list, zip(*steps, strict=True))
+        np.moveaxis(np.stack(gradients[::-1]), 0, -1) for gradients in map(list, zip(*steps, strict=True))
     )
     return of_u, of_delta, of_A, of_B, of_C, *(() if D is None else (of_D,))
 

@@ -212,9 +212,9 @@ def _parts(x, out, parts, threads, least, team):
 @on_lines
 def cumsum_parts(x, out):
     rows, n, after = x.shape
-    jobs, whole = rows * pieces(after, COLUMNS), after > 1 or n < 4 * PART
-    threads = 1 if x.size < PARALLEL_FROM or (whole and jobs == 1) else team.size()
-    if threads > 1 and not whole and rows < 2 * threads:
+    jobs, uncut = rows * pieces(after, COLUMNS), after > 1 or n < 4 * PART
+    threads = 1 if x.size < PARALLEL_FROM or (uncut and jobs == 1) else team.size()
+    if threads > 1 and not uncut and rows < 2 * threads:
         _parts(x, out, min(4 * threads, n // PART), threads, x.size // 8, team.members())
     else:
         _rows(x, out, jobs, min(jobs, 8 * threads), threads, x.size // 8, team.members())

@@ -50,7 +50,7 @@ def _times():
 
 def _times_now():
     found = ((path, path.stat()) for path in LIBRARY.rglob("*.py"))
-    return {(path, one.st_mtime_ns, one.st_ctime_ns, one.st_size) for path, one in found}
+    return {(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size) for path, status in found}
 
 
 def _has_changed():

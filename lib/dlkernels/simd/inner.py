@@ -66,11 +66,11 @@ if _known:
             self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
             (pipeline,) = super().define_pipelines()
-            nested = any(isinstance(one, CodeType) for one in self.state.func_id.code.co_consts)
+            nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
             pipeline.passes = [
-                (_Rewrites if one is NopythonRewrites else one, says)
-                for one, says in pipeline.passes
-                if nested or one is not InlineClosureLikes
+                (_Rewrites if step is NopythonRewrites else step, says)
+                for step, says in pipeline.passes
+                if nested or step is not InlineClosureLikes
             ]
             pipeline.finalize()
             return [pipeline]
@@ -98,14 +98,14 @@ if _known:
                     return not counted(state.typemap[value.index.name])
                 return not isinstance(value, ir.Expr) or value.op in self.PASSED_ON
 
-            def makes_none(one):
-                if isinstance(one, (ir.SetItem, ir.StaticSetItem)):  # an array may be copied first
-                    return not counted(state.typemap[one.value.name])
-                if not isinstance(one, ir.Assign) or passed_on(one.value):
+            def makes_none(statement):
+                if isinstance(statement, (ir.SetItem, ir.StaticSetItem)):  # an array may be copied first
+                    return not counted(state.typemap[statement.value.name])
+                if not isinstance(statement, ir.Assign) or passed_on(statement.value):
                     return True
-                return not counted(state.typemap[one.target.name])
+                return not counted(state.typemap[statement.target.name])
 
-            lines = (one for block in state.func_ir.blocks.values() for one in block.body)
+            lines = (statement for block in state.func_ir.blocks.values() for statement in block.body)
             if counted(state.return_type) or not all(map(makes_none, lines)):
                 return super().run_pass(state)
             state.targetctx = state.targetctx.subtarget(enable_nrt=False)
@@ -113,7 +113,7 @@ if _known:
 
     def _any_number(kind):
         if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.BaseNamedTuple):
-            return types.Tuple([_any_number(one) for one in kind])
+            return types.Tuple([_any_number(member) for member in kind])
         return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
 
     class _Inner(CPUDispatcher):

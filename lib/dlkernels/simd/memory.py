@@ -157,8 +157,8 @@ def _emit_store(array, i, vector_type, nontemporal):
         address = address_of(context, builder, array, arguments[0], i, arguments[1])
         instruction = builder.store(arguments[2], _as_vector(builder, vector_type, address), align=align)
         if nontemporal:
-            one = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-            instruction.set_metadata("nontemporal", one)
+            flag = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+            instruction.set_metadata("nontemporal", flag)
         return context.get_dummy_value()
 
     return emit

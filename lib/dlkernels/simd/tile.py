@@ -265,7 +265,7 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
 
     def emit(context, builder, signature, arguments):
         def integers(types_, value):
-            return [as_index(context, builder, one, builder.extract_value(value, k)) for k, one in enumerate(types_)]
+            return [as_index(context, builder, kind, builder.extract_value(value, k)) for k, kind in enumerate(types_)]
 
         row, step, tap = (*integers(a_strides, arguments[4]), constant(0))[:3]
         shifts = [constant(0)] if taps is None else integers(taps, arguments[8])
@@ -279,8 +279,10 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
         b_stride = as_index(context, builder, b_step, arguments[7])
         initial = _unpack(builder, tile, arguments[0])
         if keep is not None:
-            line, *place = (builder.extract_value(arguments[9], k) for k in range(3))
-            kept_at, kept_step = (as_index(context, builder, *one) for one in zip(keep.types[1:], place, strict=True))
+            line, *index = (builder.extract_value(arguments[9], k) for k in range(3))
+            kept_at, kept_step = (
+                as_index(context, builder, *typed) for typed in zip(keep.types[1:], index, strict=True)
+            )
             kept_first = builder.gep(first_element(context, builder, keep[0], line), [kept_at])
 
         # The skeleton: before -> loop -> after, or straight to `after`.
@@ -307,17 +309,17 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
                 kept_now = builder.gep(kept_first, [builder.mul(k, kept_step)])
                 later = builder.gep(b_now, [constant(tile.vectors * tile.lanes)])
                 for v, vector in enumerate(b_vectors):
-                    place = constant(v * tile.lanes)
-                    store_vector(builder, tile, kept_now, place, vector)
-                    fetch(builder, builder.gep(later, [place]))
+                    index = constant(v * tile.lanes)
+                    store_vector(builder, tile, kept_now, index, vector)
+                    fetch(builder, builder.gep(later, [index]))
             for r in range(tile.rows):
                 offset = builder.add(_multiple(builder, row, r), _multiple(builder, tap, t))
                 number = builder.load(builder.gep(a_now, [offset]), align=tile.itemsize)
                 lanes = splat(builder, number, tile.lanes)
                 for v in range(tile.vectors):
-                    place = r * tile.vectors + v
-                    operands = [lanes, b_vectors[v], sums[place]]
-                    sums[place] = call_llvm(builder, multiply_add, _vector(tile), operands)
+                    index = r * tile.vectors + v
+                    operands = [lanes, b_vectors[v], sums[index]]
+                    sums[index] = call_llvm(builder, multiply_add, _vector(tile), operands)
 
         k_next = builder.add(k, constant(1))
         a_next = builder.gep(a_now, [step])
@@ -344,8 +346,8 @@ def tile_multiply_add(typingctx, tile, count, a, a_at, a_strides, b, b_at, b_ste
             results.append(phi)
         return _pack(builder, tile, results)
 
-    given = _given(taps), _given(keep)
-    return tile(tile, count, a, a_at, a_strides, b, b_at, b_step, *given), emit
+    option_types = _given(taps), _given(keep)
+    return tile(tile, count, a, a_at, a_strides, b, b_at, b_step, *option_types), emit
 
 
 # ---- what may follow the loop: C += acc, C = C * scale + acc, and tiles that reach over the edge ------------
@@ -370,15 +372,15 @@ def tile_scale(typingctx, tile, scale, start):
     return tile(tile, scale, start), emit
 
 
-def _sum(one, other):
-    if not isinstance(one, TileType) or one != other:
+def _sum(left, right):
+    if not isinstance(left, TileType) or left != right:
         return None
 
     def emit(context, builder, signature, arguments):
-        pairs = zip(*(_unpack(builder, one, value) for value in arguments), strict=True)
-        return _pack(builder, one, [builder.fadd(x, y) for x, y in pairs])
+        pairs = zip(*(_unpack(builder, left, value) for value in arguments), strict=True)
+        return _pack(builder, left, [builder.fadd(x, y) for x, y in pairs])
 
-    return one(one, other), emit
+    return left(left, right), emit
 
 
 emitted(operator.add, _sum, (TileType, TileType))

@@ -40,9 +40,9 @@ class _VectorModel(models.PrimitiveModel):
 def splat(builder, scalar, lanes):
     """LLVM: the scalar in every lane."""
     vector_type = ir.VectorType(scalar.type, lanes)
-    first = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
+    in_lane_0 = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
-    return builder.shuffle_vector(first, ir.Constant(vector_type, ir.Undefined), zeros)
+    return builder.shuffle_vector(in_lane_0, ir.Constant(vector_type, ir.Undefined), zeros)
 
 
 def call_llvm(builder, name, result, arguments, **options):

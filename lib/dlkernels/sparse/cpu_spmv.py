@@ -260,15 +260,15 @@ FLOATS, INTEGERS = (np.dtype("float32"), np.dtype("float64")), (np.dtype("int32"
 PLAIN = 0x501  # bits of flags.num: NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE
 
 
-def fit(crow_indices, col_indices, values, other, axes):
+def fit(crow_indices, col_indices, values, dense, axes):
     """Whether all are contiguous arrays in host memory whose dtypes and numbers of entries and axes belong together."""
-    if not (type(crow_indices) is type(col_indices) is type(values) is type(other) is np.ndarray):
+    if not (type(crow_indices) is type(col_indices) is type(values) is type(dense) is np.ndarray):
         return False
-    if not (crow_indices.ndim == col_indices.ndim == values.ndim == 1 and other.ndim == axes):
+    if not (crow_indices.ndim == col_indices.ndim == values.ndim == 1 and dense.ndim == axes):
         return False
-    flags = crow_indices.flags.num & col_indices.flags.num & values.flags.num & other.flags.num
+    flags = crow_indices.flags.num & col_indices.flags.num & values.flags.num & dense.flags.num
     dtype, index = values.dtype, crow_indices.dtype
-    if flags & PLAIN != PLAIN or dtype not in FLOATS or other.dtype != dtype:
+    if flags & PLAIN != PLAIN or dtype not in FLOATS or dense.dtype != dtype:
         return False
     if index not in INTEGERS or col_indices.dtype != index:
         return False

@@ -44,8 +44,8 @@ def _times_power_of_two(steps):
             i32 = ir.IntType(32)
             y, n = args
             n = builder.fptosi(n, i32)
-            first = builder.ashr(n, i32(1))
-            for power in (first, builder.sub(n, first)) if steps == 2 else (n,):
+            half = builder.ashr(n, i32(1))
+            for power in (half, builder.sub(n, half)) if steps == 2 else (n,):
                 bits = builder.shl(builder.add(power, i32(127)), i32(23))
                 y = builder.fmul(y, builder.bitcast(bits, ir.FloatType()))
             return y
