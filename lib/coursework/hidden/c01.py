@@ -29,6 +29,6 @@ CASES = {
         Case("no serial part", runs_of(0.0, (1, 2, 3, 6, 12), noise=0.08)),
         Case("nothing can be divided", runs_of(1.0, (1, 2, 4), scale=5.0)),
         Case("without one worker", runs_of(0.3, (2, 3, 8), noise=0.06)),
-        Case("many workers in each other's way", runs_of(0.02, (1, 2, 4, 8, 16), each=0.01, noise=0.01)),
+        Case("many workers in each other's way", runs_of(0.02, (1, 2, 4, 8, 16), per_worker=0.01, noise=0.01)),
     ),
 }

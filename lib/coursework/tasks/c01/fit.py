@@ -78,14 +78,14 @@ def judge_fit(arguments, result):
     return Slip("other", expected, "Medians first, then a and b of a + b / n by least squares, then a / (a + b).")
 
 
-def runs_of(serial, workers, noise=0.02, scale=1.0, each=0.0, disturbed=(), repeats=5):
-    """make(rng) -> (workers, runs): Amdahl's law, with relative noise, `each` seconds more for each worker (of the time
-    with one), and single runs that took 20 times as long."""
+def runs_of(serial, workers, noise=0.02, scale=1.0, per_worker=0.0, disturbed=(), repeats=5):
+    """make(rng) -> (workers, runs): Amdahl's law, with relative noise, `per_worker` seconds more for each worker (of the
+    time with one), and single runs that took 20 times as long."""
 
     def make(rng):
         runs = []
         for k, n in enumerate(workers):
-            time = scale * (serial + (1 - serial) / n + each * (n - 1))
+            time = scale * (serial + (1 - serial) / n + per_worker * (n - 1))
             times = time * (1 + noise * rng.uniform(-1, 1, repeats))
             if k in disturbed:
                 times[k % repeats] *= 20
@@ -118,7 +118,7 @@ FIT = FunctionTask(
             "1 to 16 workers, two runs were disturbed",
             runs_of(0.1, (1, 2, 4, 8, 16), noise=0.05, scale=0.7, disturbed=(1, 4)),
         ),
-        Case("each worker costs something", runs_of(0.1, (1, 2, 4, 8, 16), each=0.02)),
+        Case("each worker costs something", runs_of(0.1, (1, 2, 4, 8, 16), per_worker=0.02)),
         Case("two numbers of workers only", runs_of(0.35, (1, 2), scale=2.0)),
         Case("faster than the workers explain", _superlinear),
         Case("one number of workers is slower than the line", _one_above),

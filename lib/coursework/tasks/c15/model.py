@@ -6,14 +6,14 @@ from ...definition import Case, Section, Slip
 from ...kinds.function import FunctionTask
 
 
-def tile_bytes(m, n, k, tile, across="columns", whole=True, stored=True):
+def tile_bytes(m, n, k, tile, across="columns", full_tiles=True, stored=True):
     """Bytes between memory and the blocks of a tiled product of (m, k) and (k, n), float32."""
     rows, columns, _ = tile
     count = {
         True: lambda size, edge: -(-size // edge),
         False: lambda size, edge: size / edge,
         "down": int.__floordiv__,
-    }[whole]
+    }[full_tiles]
     down, right = count(m, rows), count(n, columns)
     if across == "rows":  # the wrong way round
         down, right = right, down
@@ -47,11 +47,11 @@ _SLIPS = (
         "a is loaded once for each tile side by side, and b once for each tile one below the other.",
     ),
     (
-        {"cost": lambda *a: tile_bytes(*a, whole=False)},
+        {"cost": lambda *a: tile_bytes(*a, full_tiles=False)},
         "The number of tiles is a whole number: one that reaches over the edge loads as a full one does.",
     ),
     (
-        {"cost": lambda *a: tile_bytes(*a, whole="down")},
+        {"cost": lambda *a: tile_bytes(*a, full_tiles="down")},
         "The number of tiles is rounded up: a piece at the edge is a tile, too.",
     ),
     (
