@@ -74,7 +74,8 @@ LIBRARY = Path(__file__).resolve().parent.parent
 
 
 class Several(tuple):
-    """Arrays that are one argument of a rung, or the results into which it writes: each an array, a tuple, or None."""
+    """Arrays that are one argument of a rung, or the results into which it writes: each an array, a tuple, or None, but
+    the first is not."""
 
     @property
     def arrays(self):
@@ -82,8 +83,12 @@ class Several(tuple):
         return [array for item in self for array in (item if isinstance(item, tuple) else (item,)) if array is not None]
 
     @property
+    def first(self):
+        return self[0][0] if isinstance(self[0], tuple) else self[0]
+
+    @property
     def dtype(self):
-        return self.arrays[0].dtype
+        return self.first.dtype
 
 
 @dataclass(frozen=True)
@@ -331,7 +336,7 @@ def run(rung, arguments):
 def _in_device_memory(arguments):
     """Whether a call on these prepared arguments belongs to the GPU: arrays lie in one place, and the last is one."""
     last = arguments[-1]
-    return any(map(is_device_array, last.arrays)) if type(last) is Several else is_device_array(last)
+    return is_device_array(last.first if type(last) is Several else last)
 
 
 def _on_device(x):

@@ -21,8 +21,10 @@ gpu.py        the same on a GPU
 import math
 import numbers
 
+import numpy as np
+
 from ..arguments import number
-from ..implementations import call, operation
+from ..implementations import Several, call, operation
 from . import examples, reference
 from .groups import gather
 
@@ -31,6 +33,8 @@ NONE = "training does not differentiate through a step of its optimiser"
 
 def _real(name, value, least=0.0, below=math.inf):
     """`value` as a float, from `least` on and less than `below`; ValueError otherwise."""
+    if type(value) is float and least <= value < below:
+        return value
     value = float(number(name, value, "float64"))
     if not least <= value < below:
         limit = "" if below == math.inf else f" and less than {below:g}"
@@ -77,8 +81,6 @@ def _prepare_sgd(
 
 
 def _group(arrays):
-    from ..implementations import Several
-
     return None if arrays is None else Several(arrays)
 
 
@@ -123,7 +125,8 @@ def _prepare(params, grads, exp_avgs, exp_avg_sqs, step, lr, betas, eps, weight_
     no_backward="training does not differentiate through the clipping of its gradients",
 )
 def _prepare_clip_grad_norm(grads, max_norm, out=None):
-    most = math.inf if isinstance(max_norm, numbers.Real) and max_norm == math.inf else _real("max_norm", max_norm)
+    infinite = isinstance(max_norm, float | np.floating) and max_norm == math.inf
+    most = math.inf if infinite else _real("max_norm", max_norm)
     if grads is None:
         raise TypeError("grads is None; expected an array or a tuple of arrays.")
     gathered, results = gather({"grads": grads}, out, ("grads",), single=("total_norm",))

@@ -107,9 +107,8 @@ def _scale_shared(rows, tasks, like, factor, threads, least, team):
     public=True,
 )
 def clip_grad_norm_team(most, grads, results):
-    rows, tasks, back, alive = table((grads,), results[1:])
+    rows, size, tasks, back, copies = table((grads,), results[1:])
     sums, like = np.zeros(tasks), np.empty(0, results.dtype)
-    size = int(rows[:, 0].sum()) if tasks else 0
     threads, members = 1 if size < ALONE else team.size(), team.members()
     if tasks:
         _squares_shared(rows, tasks, like, sums, threads, size // 16, members)
@@ -120,5 +119,5 @@ def clip_grad_norm_team(most, grads, results):
         _scale_shared(rows, tasks, like, factor, threads, size // 16, members)
     for target, line in back:
         target[...] = line
-    del alive
+    del copies
     return results

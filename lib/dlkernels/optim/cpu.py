@@ -25,7 +25,7 @@ from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..simd.line import memory_at
 from ..team import share
-from .groups import address, as_tuple
+from .groups import address, address_of_result, as_tuple
 from .steps import adam_step, sgd_step
 
 BLOCK = 1 << 14  # elements of a task: each array of 64 KiB, four of them fit the L2 cache
@@ -171,27 +171,30 @@ def _adam_parallel(constants, p, g, m, v, out, out_m, out_v):
 
 def table(groups, results):
     """(a row of numbers for each array: its elements, its first task, where each group and each result lies; how many
-    tasks; what must be kept alive and copied back afterwards)."""
-    rows, tasks, back, alive = [], 0, [], []
+    elements and tasks there are; what must be copied back afterwards; copies that must be kept alive until then)."""
+    rows, size, tasks, back, copies = [], 0, 0, [], []
     written = [as_tuple(result) for result in results]
     for k, p in enumerate(groups[0]):
-        if not p.size:
+        elements = p.size
+        if not elements:
             continue
-        row = [p.size, tasks]
+        row = [elements, tasks]
         for group in groups:
-            if group is not None:
-                alive.append(group[k] if _plain(group[k]) else flat(group[k]))
-            row.append(0 if group is None else address(alive[-1]))
+            x = None if group is None else group[k]
+            if x is not None and not _plain(x):
+                x = flat(x)
+                copies.append(x)
+            row.append(0 if x is None else address(x))
         for result in written:
-            if result is not None:
-                line = result[k] if _plain(result[k]) else np.empty(result[k].shape, result[k].dtype)
-                alive.append(line)
-                if line is not result[k]:
-                    back.append((result[k], line))
-            row.append(0 if result is None else address(line))
+            line = None if result is None else result[k]
+            if line is not None and not _plain(line):
+                line = np.empty(line.shape, line.dtype)
+                back.append((result[k], line))
+            row.append(0 if line is None else address_of_result(line))
         rows.append(row)
-        tasks += -(-p.size // BLOCK)
-    return np.array(rows, np.int64), tasks, back, alive
+        size += elements
+        tasks += -(-elements // BLOCK)
+    return np.array(rows, np.int64), size, tasks, back, copies
 
 
 @inner_njit()
@@ -210,14 +213,13 @@ def block_of(rows, task):
 
 def run_all(kernel, settings, groups, results):
     """Run `kernel(settings, rows, tasks, like, threads, least, team)` on all arrays."""
-    rows, tasks, back, alive = table(groups, results)
+    rows, size, tasks, back, copies = table(groups, results)
     if tasks:
-        size = int(rows[:, 0].sum())
         threads = 1 if size < ALONE else team.size()
         kernel(settings, rows, tasks, np.empty(0, results.dtype), threads, size // 2, team.members())
     for target, line in back:
         target[...] = line
-    del alive
+    del copies
     return results
 
 

@@ -5,6 +5,7 @@ one shape. A result may be written over the argument that it replaces, since eac
 written, and over no other array.
 """
 
+import ctypes
 import weakref
 
 import numpy as np
@@ -25,6 +26,12 @@ def address(x):
         number = id(x)
         known = _known[number] = weakref.ref(x, lambda gone: _forget(number, gone)), x.ctypes.data
     return known[1]
+
+
+def address_of_result(x):
+    """As `address` of a contiguous array with elements. One that is new is gone after the step: it isn't remembered."""
+    known = _known.get(id(x))
+    return known[1] if known and known[0]() is x else ctypes.addressof(ctypes.c_char.from_buffer(x))
 
 
 def _forget(number, gone):
