@@ -14,6 +14,9 @@ def dot(a, a_start, b, b_start, n):
         sum0 = fma(load(a, a_start + i), load(b, b_start + i), sum0)
         sum1 = fma(load(a, a_start + i + width), load(b, b_start + i + width), sum1)
         i += 2 * width
+    if i + width <= n:
+        sum0 = fma(load(a, a_start + i), load(b, b_start + i), sum0)
+        i += width
     total = reduce_add(sum0 + sum1)
     while i < n:
         total += a[a_start + i] * b[b_start + i]
