@@ -125,7 +125,8 @@ def pooling(picture, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=
             f"padding is {padding} and kernel_size is {kernel}; expected at most half of it, so that windows have "
             "pixels."
         )
-    g = Geometry(*kernel, *stride, *np.repeat(padding, 2).tolist(), *dilation, 1)
+    top, left = padding
+    g = Geometry(*kernel, *stride, top, top, left, left, *dilation, 1)
     return g, sizes_out(picture, g, ceil_mode)
 
 
