@@ -67,6 +67,14 @@ def test_a_large_launch_loads_the_compiled_engine(tmp_path):
     assert "simt.compiled" in loaded_by(LAUNCH.format(blocks=40_000), tmp_path)
 
 
+def test_a_ladder_is_asked_for_without_the_other_folders(tmp_path):
+    """A measurement asks for one, in the middle of somebody's work (convolution/choose.py)."""
+    asked = "import dlkernels.sparse\nassert dlkernels.implementations.of('spmv', 'cpu')"
+    modules = loaded_by(asked, tmp_path)
+    assert "dlkernels.sparse" in modules
+    assert "dlkernels.attention" not in modules
+
+
 def test_numba_cuda_is_asked_only_where_there_is_a_driver(monkeypatch):
     """On a machine with the gpu extra and without a GPU it would take a third of a second of each start."""
     from dlkernels import device

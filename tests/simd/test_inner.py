@@ -292,3 +292,35 @@ def test_garbage_is_collected_in_a_process_that_is_forked_while_another_thread_c
     thread.join()
     assert code == 0
     assert gc.isenabled()
+
+
+FORK = """
+import os, signal, sys, threading
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+import dlkernels.simd.cache
+
+compiles, forks = threading.Event(), threading.Event()
+sys.addaudithook(lambda event, _: event == "os.fork" and forks.set())
+
+def compiling():
+    with global_compiler_lock:
+        compiles.set()
+        forks.wait()
+
+thread = threading.Thread(target=compiling)
+thread.start()
+compiles.wait()
+if (child := os.fork()) == 0:
+    signal.alarm(60)
+    os._exit(numba.njit(lambda x: x + 1)(2) != 3)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+thread.join()
+sys.exit(code or numba.njit(lambda x: x + 1)(2) != 3)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_process_that_is_forked_while_another_thread_compiles_can_compile():
+    said = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr

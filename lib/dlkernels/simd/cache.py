@@ -19,6 +19,7 @@ import llvmlite
 import numba
 from numba import config, njit
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 
 try:
     from numba.core.caching import FunctionCache
@@ -102,6 +103,12 @@ def _collect_again():
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_collect_again)
+    # A fork waits until no other thread compiles: the new process would have its lock, and nobody who gives it back.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 class _Kernel(Compiler):
