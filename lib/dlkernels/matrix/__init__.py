@@ -27,6 +27,7 @@ from numpy import empty, ndarray
 
 from ..arguments import FLOATS, check_gradient, float_array, one_place, output, overlap, same
 from ..device import is_device_array
+from ..host import new
 from ..implementations import call, operation
 from ..vector.flat import alike
 from ..vector.scalar import PARAMETERS
@@ -231,7 +232,7 @@ def _transpose_backward(grad):
 
 def _quick_transpose(x, out):
     if out is None and alike(x) and x.ndim == 2 and x.size:
-        out = empty(x.shape[::-1], x.dtype)
+        out = new(x.shape[::-1], x.dtype)
         cpu_transpose.turned(x.reshape(1, *x.shape), out.reshape(1, *out.shape))
         return out
     return None

@@ -25,7 +25,9 @@ from ..team import share
 
 SIDE = 32  # of a block: two cache lines of float32, so that 2 x 32 rows of it fit the smallest cache
 PARALLEL_FROM = 1 << 15  # numbers below which waking another thread costs more than it gains
-DEEP, WIDE = 128, 64  # rows and columns of x in a piece of work of the last rungs
+# Rows and columns of x in a piece of work of the last rungs. Vectors of x lie across two cache lines, and the second
+# line is wanted again for the next vector: of 32 rows that are a power of two apart both lines fit a cache of 8 ways.
+DEEP, WIDE = 32, 64
 
 
 def on_stacks(rung):
