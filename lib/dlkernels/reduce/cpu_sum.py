@@ -321,8 +321,10 @@ def _some_chunks(arguments, task, who):
 
 
 @cached_njit()
-def _chunks(x, out, jobs, tasks, threads, least, team):
+def _chunks(x, out, last, jobs, tasks, threads, least, team):
     share(_some_chunks, (x, out, jobs, tasks), tasks, threads, least, team)
+    if last.size:
+        _some_chunks((out, last, last.shape[0] * pieces_of(last.shape[2], COLUMNS), 1), 0, 0)
 
 
 @cached_njit()
@@ -336,16 +338,19 @@ def short(x):
 
 
 def summed(x, threads):
-    """Sums of chunks, then of these sums, and so on."""
+    """Sums of chunks, then of these sums, and so on: in the same call where they are few."""
     while True:
         rows, n, after = x.shape
-        chunks = pieces(n, CHUNK if after == 1 else high_for.py_func(after, vector_width(x.dtype)))
+        most = CHUNK if after == 1 else high_for.py_func(after, vector_width(x.dtype))
+        chunks = pieces(n, most)
         out = np.empty((rows, chunks, after), x.dtype)
+        few = 1 < chunks <= most and out.size < PARALLEL_FROM
+        last = np.empty((rows, 1 if few else 0, after), x.dtype)
         jobs = rows * chunks * pieces(after, COLUMNS)
         threads = 1 if x.size < PARALLEL_FROM else threads
-        _chunks(x, out, jobs, min(jobs, 8 * threads), threads, x.size // 16, team.members())
-        if chunks == 1:
-            return out
+        _chunks(x, out, last, jobs, min(jobs, 8 * threads), threads, x.size // 16, team.members())
+        if chunks == 1 or few:
+            return last if few else out
         x = out
 
 
