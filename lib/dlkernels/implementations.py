@@ -365,7 +365,7 @@ def _check_capability(rung):
 def call(name, *args):
     """Prepare `args` and run the public rung for them: on the GPU for device arrays, else on the CPU."""
     operation = _OPERATIONS[name]
-    key = _key(operation, args) if operation.by_shape else None
+    key = _key(operation, args) if operation.by_shape and np.ndarray not in map(type, args) else None
     plan = _plans.get(key) if key else None
     if plan:
         return plan.run(args)

@@ -25,7 +25,7 @@ MOST_BINS = (1 << 31) - 2
 
 
 def _quick_sum(x, dim, keepdim):
-    if dim is None and keepdim is False and alike(x) and 0 < x.size <= cpu_sum.CHUNK:
+    if dim is None and keepdim is False and type(x) is np.ndarray and 0 < x.size <= cpu_sum.CHUNK and alike(x):
         return cpu_sum.short(x)
     return None
 
