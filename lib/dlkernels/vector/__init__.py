@@ -18,6 +18,7 @@ from numpy import empty
 
 from ..arguments import float_array, number, one_place, output, same
 from ..device import cuda, is_device_array
+from ..host import new
 from ..implementations import call, operation
 from . import examples, reference
 from .flat import alike
@@ -50,7 +51,16 @@ def _axpy_backward(grad, alpha):
     return {"x": axpy(alpha, grad, cuda.to_device(nothing) if is_device_array(grad) else nothing), "y": grad}
 
 
-@operation("axpy", reference.axpy, examples.AXPY, backward=_axpy_backward, by_shape=True)
+def _quick_axpy(alpha, x, y, out):
+    if out is None and type(alpha) is float and alike(x, y):
+        out = new(x.shape, x.dtype)
+        if out.size:
+            cpu.axpy_lines(x.dtype.type(alpha), x.reshape(-1), y.reshape(-1), out.reshape(-1))
+        return out
+    return None
+
+
+@operation("axpy", reference.axpy, examples.AXPY, quick=_quick_axpy, backward=_axpy_backward, by_shape=True)
 def _prepare_axpy(alpha, x, y, out=None):
     _alike(x=x, y=y)
     return number("alpha", alpha, x.dtype), x, y, output(out, x.shape, x.dtype, x=x, y=y)
@@ -140,7 +150,8 @@ def add(a, b, out=None):
 
 def axpy(alpha, x, y, out=None):
     """alpha * x + y, element by element (BLAS level 1, ?axpy). alpha: a number; x, y: same shape and dtype."""
-    return call("axpy", alpha, x, y, out)
+    found = _quick_axpy(alpha, x, y, out)
+    return call("axpy", alpha, x, y, out) if found is None else found
 
 
 def bias_activation(x, bias, activation="relu", out=None):

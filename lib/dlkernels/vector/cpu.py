@@ -236,15 +236,20 @@ def _axpy_by_team(alpha, x, y, out, chunk, stream, threads, team):
     share(_axpy_chunk, (alpha, x, y, out, chunk, stream), tasks, threads, out.size // 16, team)
 
 
-@implementation("axpy", device="cpu", adds=LATE, public=True)
-@flat
-def axpy_team(alpha, x, y, out):
+def axpy_lines(alpha, x, y, out):
+    """out = alpha * x + y for contiguous lines that are not empty."""
     size = out.size
     threads = 1 if size < TEAM_FROM else team.size()
     if threads == 1 and size < STREAM_FROM:
         _axpy_compiled(alpha, x, y, out)
     else:
         _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
+
+
+@implementation("axpy", device="cpu", adds=LATE, public=True)
+@flat
+def axpy_team(alpha, x, y, out):
+    axpy_lines(alpha, x, y, out)
 
 
 # ---- activations: one loop for all, the function of one element is its argument --------------------------
