@@ -29,6 +29,7 @@ def _arrays(grads, results):
     return [(flat(g), out) for g, out in zip(grads, as_tuple(results[1]), strict=True) if g.size]
 
 
+@inner_njit(error_model="numpy")
 def _factor(norm, most):
     """What all gradients are multiplied by. NaN where the norm is: min(1, NaN) would be 1."""
     factor = most / (norm + 1e-6)
@@ -40,7 +41,7 @@ def _two_passes(squares, scale, most, grads, results):
     pairs = _arrays(grads, results)
     norm = math.sqrt(sum(float(squares(g)) for g, _ in pairs))
     results[0][...] = norm
-    factor = results.dtype.type(_factor(norm, most))
+    factor = results.dtype.type(_factor.py_func(norm, most))
     for g, out in pairs:
         scale(g.reshape(out.shape), factor, out)
     return results
@@ -91,13 +92,20 @@ def _scale_part(arguments, task, who):
 
 
 @cached_njit(error_model="numpy")
-def _squares_shared(rows, tasks, like, sums, threads, least, team):
+def _clip_shared(most, rows, tasks, like, sums, threads, least, team):
+    """The norm; the clipped gradients where `rows` says."""
     share(_squares_part, (rows, like, sums), tasks, threads, least, team)
-
-
-@cached_njit(error_model="numpy")
-def _scale_shared(rows, tasks, like, factor, threads, least, team):
-    share(_scale_part, (rows, like, factor), tasks, threads, least, team)
+    total = 0.0
+    for task in range(tasks):  # one after the other, on any number of threads
+        total += sums[task]
+    norm = math.sqrt(total)
+    factor = like.dtype.type(_factor(norm, most))
+    moved = False
+    for row in range(rows.shape[0]):
+        moved |= rows[row, 2] != rows[row, 3]
+    if moved or factor != 1:
+        share(_scale_part, (rows, like, factor), tasks, threads, least, team)
+    return norm
 
 
 @implementation(
@@ -108,15 +116,10 @@ def _scale_shared(rows, tasks, like, factor, threads, least, team):
 )
 def clip_grad_norm_team(most, grads, results):
     rows, size, tasks, back, copies = table((grads,), results[1:])
-    sums, like = np.zeros(tasks), np.empty(0, results.dtype)
-    threads, members = 1 if size < ALONE else team.size(), team.members()
+    results[0][...] = 0
     if tasks:
-        _squares_shared(rows, tasks, like, sums, threads, size // 16, members)
-    norm = math.sqrt(sum(sums.tolist()))  # one after the other, on any number of threads
-    results[0][...] = norm
-    factor = results.dtype.type(_factor(norm, most))
-    if tasks and not (factor == 1 and (rows[:, 2] == rows[:, 3]).all()):
-        _scale_shared(rows, tasks, like, factor, threads, size // 16, members)
+        sums, like, threads = np.empty(tasks), np.empty(0, results.dtype), 1 if size < ALONE else team.size()
+        results[0][...] = _clip_shared(most, rows, tasks, like, sums, threads, size // 16, team.members())
     for target, line in back:
         target[...] = line
     del copies
