@@ -185,9 +185,15 @@ def fits(g):
 
 
 def pays(weight, g, out):
-    """For which m it is faster than direct sums, the fastest first: by shape."""
+    """For which m it is faster than direct sums, the fastest first: by shape.
+
+    Products are of two vectors of output channels. With one vector of input and one of output channels half of that is
+    empty: it, the transforms and the look at all numbers cost more than is saved.
+    """
     (outs, ins), (pictures, _, high, wide) = weight.shape[:2], out.shape
     if not fits(g) or min(ins, outs) < FEWEST_CHANNELS or min(high, wide) < 4:
+        return ()
+    if ins * outs < 2 * vector_width(out.dtype) ** 2:
         return ()
     tiles = pictures * -(-high // 4) * -(-wide // 4)
     return (4, 2) if tiles > FEW_TILES else (2,) if tiles > FEWEST_TILES else ()
