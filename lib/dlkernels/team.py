@@ -412,7 +412,8 @@ def share(part, arguments, tasks, threads, least, team):
         part(arguments, task, 0)
 
 
-@overload(share, jit_options=INNER)
+# Inlined: as an argument `part` is an address in this process, and a kernel with such is not kept on disk.
+@overload(share, jit_options=INNER | {"forceinline": True})
 def _share_on_layer(part, arguments, tasks, threads, least, team):
     if not isinstance(team, types.BaseNamedTuple):
         return None

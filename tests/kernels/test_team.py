@@ -94,11 +94,15 @@ def run(tasks, threads, members):
     return whose
 
 
+# Not `python -W error::numba.NumbaWarning`: that asks for numba before Python can find it, and is ignored.
+STRICT = "import warnings\nfrom numba import NumbaWarning\nwarnings.simplefilter('error', NumbaWarning)\n"
+
+
 def in_a_process(code, **environment):
     kept = {k: v for k, v in os.environ.items() if k not in ("NUMBA_THREADING_LAYER", "OMP_NUM_THREADS")}
     kept.pop("NUMBA_NUM_THREADS", None)
     done = subprocess.run(
-        [sys.executable, "-W", "error::numba.NumbaWarning", "-c", code],
+        [sys.executable, "-c", STRICT + code],
         env=kept | environment, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -501,6 +505,17 @@ def test_a_layer_that_the_user_chose_is_used(layer):
         NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2",
     )  # fmt: skip
     assert said == f"True {layer} NUMBA_THREADING_LAYER is set, and is respected."
+
+
+def test_kernels_on_a_layer_are_kept_on_disk(tmp_path):
+    """Where the layer does the work, each process would compile them anew, with a warning for each."""
+    add = "dlkernels.vector.cpu._add_by_team"
+    code = (
+        "import numpy as np, dlkernels\nx = np.ones(1 << 18, np.float32)\nassert (dlkernels.add(x, x) == 2).all()\n"
+        f"print(sum({add}.stats.cache_hits.values()))"
+    )
+    where = {"NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2", "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert [in_a_process(code, **where) for _ in range(2)] == ["0", "1"]
 
 
 def test_other_systems_use_the_layer(monkeypatch):
