@@ -7,7 +7,7 @@ import pytest
 
 import dlkernels
 from dlkernels import conv2d, conv2d_backward, convolution, cuda, implementations, max_pool2d
-from dlkernels.convolution import backward, choose, geometry, gpu, lanes, pointwise, reference
+from dlkernels.convolution import backward, choose, geometry, gpu, lanes, pointwise, pooling, reference
 from dlkernels.host import workspace
 
 from . import torch_references as torch_says
@@ -176,6 +176,18 @@ def test_windows_of_two_by_two_of_every_width(dtype):
         np.put_along_axis(expected, places.reshape(6, -1), grad.reshape(6, -1), axis=1)
         gradient = dlkernels.max_pool2d_backward(grad, x, 2)
         assert np.array_equal(gradient, expected.reshape(x.shape)), (high, wide)
+
+
+@pytest.mark.parametrize("windows", [pooling.KNOWN, pooling.KNOWN + 1, 5 * pooling.KNOWN])
+def test_what_is_known_of_long_pictures_takes_no_memory(windows):
+    """The windows of a row of a million pixels are megabytes."""
+    direct, _ = implementations.of("max_pool2d", "cpu")
+    x = (np.arange(4 * windows + 1, dtype=np.float32) % 7)[1:].reshape(1, 1, 2, -1)
+    pooling._known.cache_clear()
+    assert np.array_equal(max_pool2d(x, 2), direct(x, 2))
+    assert pooling._known.cache_info().currsize == (2 if windows == pooling.KNOWN else 1)
+    for stride in (3, 1):
+        assert np.array_equal(max_pool2d(x, 2, (2, stride)), direct(x, 2, (2, stride)))
 
 
 def some_that_are_not_square():

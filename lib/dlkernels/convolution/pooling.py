@@ -22,6 +22,7 @@ from .choose import workspace
 
 PLANES, TASKS = 1 << 14, 32  # pixels of a task that is worth handing over, if there are so many tasks
 PARALLEL_FROM = 1 << 15  # pixels that are looked at; below, waking the threads costs more than it gains
+KNOWN = 1 << 10  # windows along an axis; beyond, keeping what was found takes more time, and memory, than looking again
 
 
 def planes(x):
@@ -88,14 +89,22 @@ def largest_of(picture, down, across, y, z):
 
 def two_by_two(down, across):
     """Whether all windows are of 2 x 2 pixels beside each other."""
-    return all(_in_pairs(axis.dtype, axis.tobytes()) for axis in (down, across))
+    return all(_known(x.dtype, x.tobytes()) if len(x) <= KNOWN else _compiled(x) for x in (down, across))
 
 
 @functools.lru_cache(256)
-def _in_pairs(dtype, numbers):
-    axis = np.frombuffer(numbers, dtype).reshape(-1, 3)
-    first = axis[0, 0] + 2 * np.arange(len(axis))
-    return np.array_equal(axis, np.stack([first, np.full_like(first, 2), np.ones_like(first)], axis=1))
+def _known(dtype, numbers):
+    return _in_pairs(np.frombuffer(numbers, dtype).reshape(-1, 3))
+
+
+def _in_pairs(axis):
+    for z in range(len(axis)):  # noqa: SIM110 (compiled code has no all())
+        if axis[z, 0] != axis[0, 0] + 2 * z or axis[z, 1] != 2 or axis[z, 2] != 1:
+            return False
+    return True
+
+
+_compiled = cached_njit()(_in_pairs)
 
 
 @inner_njit()
