@@ -60,7 +60,7 @@ inlined = njit(inline="always")  # not compiled by itself: each level of calls w
 Matrix = namedtuple("Matrix", "data at row column")
 
 
-@inlined
+@inner_njit()
 def part(x, i, j):
     """The matrix that begins at element (i, j) of x."""
     return Matrix(x.data, x.at + i * x.row + j * x.column, x.row, x.column)
@@ -81,7 +81,7 @@ def put(c, at, acc, tall, vectors, rows, columns, fresh):
         tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, vectors) + acc)
 
 
-@inlined
+@inner_njit()
 def ask_for(c, at, rows, width):
     """The result is needed after the loop: ask for it now."""
     for r in range(rows):
@@ -90,14 +90,14 @@ def ask_for(c, at, rows, width):
         prefetch(c.data, at + r * c.row + width - 1)
 
 
-@inlined
+@inner_njit()
 def in_tall_tiles(rows):
     """How many rows of a block, one tile at least, are computed in tiles of ROWS; the rest fits one of LOW_ROWS."""
     rest = rows % ROWS
     return rows - rest if 0 < rest <= LOW_ROWS < rows else rows + -rows % ROWS
 
 
-@inlined
+@inner_njit()
 def panel_width(columns, size):
     """Elements of a row of a packed panel: so many whole vectors."""
     return -(-columns // size) * size
@@ -121,7 +121,7 @@ def multiply_narrow(work, a, panel, c, col, rows, columns, depth, fresh):
             put(c, c_at, all_rows, NARROW_ROWS, 1, tile_rows, columns, fresh)
 
 
-@inlined
+@inner_njit()
 def sum_along(work, line, column, vector_end, depth, total):
     """The sum of one row's products: the lanes of `total`, and the last ones, which fill no vector."""
     result = reduce_add(total)
@@ -226,7 +226,7 @@ def multiply_packed(work, a, packed, pitch, b, c, rows, columns, depth, fresh, p
             put(c, c_at, low, LOW_ROWS, VECTORS, tile_rows, panel_cols, fresh)
 
 
-@inlined
+@inner_njit()
 def block_length(length, usual, spare, multiple):
     """How long equal blocks are: as few as there can be, none longer than `usual` by more than `spare`."""
     count = max(1, -((spare - length) // usual))
@@ -362,14 +362,14 @@ def place(x):
     return (x.ctypes.data, *(stride // x.itemsize for stride in x.strides))
 
 
-@inlined
+@inner_njit()
 def matrix_at(x, number, work):
     """Matrix `number` of a stack given by `place`."""
     address, matrix, row, column = x
     return Matrix(memory_at(address, work), number * matrix, row, column)
 
 
-@inlined
+@inner_njit()
 def cut(part, parts, n, width):
     """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each
     may be less."""

@@ -12,6 +12,8 @@ from types import CodeType
 
 from numba import njit
 
+from .operators import typed_once
+
 try:
     from numba import types
     from numba.core import ir
@@ -41,6 +43,14 @@ if _known:
     class _Library(JITCodeLibrary):
         """Code that is kept as LLVM's instructions: to be linked into others, never run from here."""
 
+        def _optimize_functions(self, module):
+            """As numba's, but for functions that are only named."""
+            module.data_layout = self._codegen._data_layout
+            for function in module.functions:
+                if not function.is_declaration:
+                    passes, builder = self._codegen._function_pass_manager()
+                    passes.run(function, builder)
+
         def finalize(self):
             self._raise_if_finalized()
             for library in dict.fromkeys(self._linking_libraries):
@@ -65,6 +75,7 @@ if _known:
         def define_pipelines(self):
             self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
+            typed_once(self.state)
             (pipeline,) = super().define_pipelines()
             nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
             pipeline.passes = [
