@@ -305,7 +305,7 @@ def _lead(task, arguments, tasks, threads, least, team):
         for number in range(tasks):
             _run(task, arguments, number, 0)
         return
-    helpers = min(threads, tasks) - 1
+    helpers = (threads if threads < tasks else tasks) - 1
     team[TASK], team[ARGUMENTS] = task, arguments
     fetch_add(team, DONE, -atomic_load(team, DONE))
     fetch_add(team, TICKET, (helpers << 48 | tasks) - atomic_load(team, TICKET))  # from here on they can be taken

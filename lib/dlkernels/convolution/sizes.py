@@ -41,7 +41,8 @@ def _part(arguments, task, who):
         max_0, max_1, sum_0, sum_1 = maximum(max_0, v), maximum(max_1, w), sum_0 + v, sum_1 + w
     largest, total = reduce_max(maximum(max_0, max_1)), reduce_add(sum_0 + sum_1)
     for k in range(vector_end, end):
-        largest, total = max(largest, abs(line[k])), total + abs(line[k])
+        number = abs(line[k])
+        largest, total = number if number > largest else largest, total + number
     partial[task, 0], partial[task, 1] = largest, total
 
 
@@ -52,10 +53,11 @@ def _sizes(lines, partial, result, threads, team):
     share(_part, (lines, partial), len(partial), threads, 0, team)
     for line_index in range(len(lines)):
         for _ in range(_parts_of(lines[line_index])):
-            result[line_index, 0] = max(result[line_index, 0], partial[task, 0])
+            if partial[task, 0] > result[line_index, 0]:
+                result[line_index, 0] = partial[task, 0]
             result[line_index, 1] += partial[task, 1]
             task += 1
-        result[line_index, 1] /= max(lines[line_index].size, 1)
+        result[line_index, 1] /= lines[line_index].size or 1
 
 
 def sizes(*arrays):

@@ -166,16 +166,18 @@ def transform_sums(m, line, source_at, source_stride, target_at, target_stride):
 
 # ---- how the work is cut ---------------------------------------------------------------------------------------------
 
-#: m: a tile makes m x m results. down, across: tiles of a picture. piece: tiles side by side in a unit; pieces: units
-#: in a row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a block at most.
+#: m: a tile makes m x m results of `places` pixels. down, across: tiles of a picture. piece: tiles side by side in a
+#: unit; pieces: units in a row of tiles. units: of all pictures; each: units in a block; blocks: of tiles; tiles: in a
+#: block at most.
 #: turned: whether tasks are panels of outs, not blocks of tiles. alone: whether each thread prepares for itself what
 #: all need (private.py). depth: input channels, filled up to whole vectors; pitch: elements from one tile to the next;
 #: seen, sums, factors: from one place of the tile to the next, of transformed pixels, sums and weights. panels: of
 #: outs, two vectors each. shared: elements that all threads share, which come first in the workspace; own: of each
-#: thread.
+#: thread; scratch: of these, before its sums.
 Plan = namedtuple(
     "Plan",
-    "m down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared own",
+    "m places down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared "
+    "own scratch",
 )
 
 
@@ -219,7 +221,8 @@ def plan(weight, g, out, m, threads):
     tiles = each * piece
     seen, sums, factors = ((tiles + TALL) | 1) * pitch, (tiles + TALL) * 2 * size + LINE, depth * 2 * size + LINE
     longest = m * piece + 2
-    own = 2 * (m + 2) * longest * size + places * size + max(m * m * piece, 9 * TURNED) * size + places * sums
+    scratch = (2 * (m + 2) * longest + places + max(m * m * piece, 9 * TURNED)) * size
+    own = scratch + places * sums
     of_pixels, of_weights = places * seen, places * factors
     shared, own = (of_pixels, own + of_weights) if turned else (panels * of_weights, own + of_pixels)
     alone = private.pays(threads, outs if turned else pictures * down * across, shared * out.itemsize)
@@ -227,8 +230,8 @@ def plan(weight, g, out, m, threads):
         shared, own = 0, LINE + shared + own
     blocks = -(-units // each)
     return Plan(
-        m, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums, factors,
-        panels, shared, own,
+        m, places, down, across, piece, pieces, units, each, blocks, tiles, turned, alone, depth, pitch, seen, sums,
+        factors, panels, shared, own, scratch,
     )  # fmt: skip
 
 
@@ -308,7 +311,7 @@ def multiply(p, tiles, pixels, seen, weights, factors, line, sums):
     place that is known late, LLVM 22 makes loops for AVX2 that are a twentieth slower.)"""
     width = 2 * lanes(line)
     strides = (p.pitch, 1)
-    for position in range((p.m + 2) ** 2):
+    for position in range(p.places):
         b = factors + position * p.factors
         tile = 0
         while tile < tiles:
@@ -368,27 +371,15 @@ def finish(p, bias, out, first, last, panel, line, sums, scratch):
 
 
 @inner_njit()
-def _prepare_weights(weight, p, panel, line, to, scratch):
-    weigh(weight, p, panel, line, to + panel * (p.m + 2) ** 2 * p.factors, scratch)
-
-
-@inner_njit()
 def _task_of_weights(arguments, task, who):
     _x, weight, _bias, _out, work, _g, p = arguments
-    _prepare_weights(weight, p, task, memory(work), 0, p.shared + who * p.own)
+    weigh(weight, p, task, memory(work), task * p.places * p.factors, p.shared + who * p.own)
 
 
 @inner_njit()
 def _task_of_pixels(arguments, task, who):
     x, _weight, _bias, _out, work, g, p = arguments
     see(x, g, p, 0, p.units, task, memory(work), 0, p.shared + who * p.own)
-
-
-@inner_njit()
-def _scratch(p, size):
-    """Elements of a thread's scratch before its sums."""
-    n = p.m + 2
-    return (2 * n * (p.m * p.piece + 2) + n * n + max(p.m * p.m * p.piece, 9 * TURNED)) * size
 
 
 # Where a thread finds what all tasks need, and where its own memory goes on. A thread alone makes it in its first task.
@@ -401,10 +392,10 @@ def _all_weights(arguments, who):
     if not p.alone:
         return 0, thread_start
     prepared = thread_start + LINE
-    rest = prepared + p.panels * (p.m + 2) ** 2 * p.factors
+    rest = prepared + p.panels * p.places * p.factors
     if work[thread_start] == 0:
         for panel in range(p.panels):
-            _prepare_weights(weight, p, panel, memory(work), prepared, rest)
+            weigh(weight, p, panel, memory(work), prepared + panel * p.places * p.factors, rest)
         work[thread_start] = 1
     return prepared, rest
 
@@ -416,7 +407,7 @@ def _all_pixels(arguments, who):
     if not p.alone:
         return 0, thread_start
     prepared = thread_start + LINE
-    rest = prepared + (p.m + 2) ** 2 * p.seen
+    rest = prepared + p.places * p.seen
     if work[thread_start] == 0:
         for vector in range(p.depth // lanes(work)):
             see(x, g, p, 0, p.units, vector, memory(work), prepared, rest)
@@ -427,24 +418,24 @@ def _all_pixels(arguments, who):
 @inner_njit()
 def _task_of_block(arguments, task, who):
     x, _weight, bias, out, work, g, p = arguments
-    (prepared, scratch), line, places = _all_weights(arguments, who), memory(work), (p.m + 2) ** 2
-    sums = scratch + _scratch(p, lanes(work))
-    seen = sums + places * p.sums
+    (prepared, scratch), line = _all_weights(arguments, who), memory(work)
+    sums = scratch + p.scratch
+    seen = sums + p.places * p.sums
     first, last = task * p.each, min((task + 1) * p.each, p.units)
     for vector in range(p.depth // lanes(work)):
         see(x, g, p, first, last, vector, line, seen, scratch)
     tiles = _tiles(p, first, last)
     for panel in range(p.panels):
-        multiply(p, tiles, line, seen, memory(work[prepared:]), panel * places * p.factors, line, sums)
+        multiply(p, tiles, line, seen, memory(work[prepared:]), panel * p.places * p.factors, line, sums)
         finish(p, bias, out, first, last, panel, line, sums, scratch)
 
 
 @inner_njit()
 def _task_of_panel(arguments, task, who):
     _x, weight, bias, out, work, _g, p = arguments
-    (prepared, scratch), line, places = _all_pixels(arguments, who), memory(work), (p.m + 2) ** 2
-    sums = scratch + _scratch(p, lanes(work))
-    factors = sums + places * p.sums
+    (prepared, scratch), line = _all_pixels(arguments, who), memory(work)
+    sums = scratch + p.scratch
+    factors = sums + p.places * p.sums
     weigh(weight, p, task, line, factors, scratch)
     multiply(p, _tiles(p, 0, p.units), memory(work[prepared:]), 0, line, factors, line, sums)
     finish(p, bias, out, 0, p.units, task, line, sums, scratch)

@@ -60,11 +60,9 @@ def _all_columns(rows, sums, threads, team):
 
 
 @cached_njit()
-def _all_channels(planes, sums, threads, team):
-    task_channels = max(1, min(TASK // max(len(planes) * planes.shape[2], 1), -(-sums.size // threads)))
-    share(
-        _some_channels, (planes, sums, task_channels), -(-sums.size // task_channels), threads, planes.size // 32, team
-    )
+def _all_channels(planes, sums, task_channels, threads, team):
+    tasks = -(-sums.size // task_channels)
+    share(_some_channels, (planes, sums, task_channels), tasks, threads, planes.size // 32, team)
 
 
 def over_rows(rows):
@@ -78,7 +76,9 @@ def over_pictures(grad):
     """The sum of each channel of (batch, channels, height, width), in its dtype."""
     sums = np.zeros(grad.shape[1])
     planes = plain(grad).reshape(*grad.shape[:2], grad.shape[2] * grad.shape[3])
-    _all_channels(planes, sums, _threads(grad), team.members())
+    threads = _threads(grad)
+    task_channels = max(1, min(TASK // max(len(planes) * planes.shape[2], 1), -(-sums.size // threads)))
+    _all_channels(planes, sums, task_channels, threads, team.members())
     return sums.astype(grad.dtype)
 
 
