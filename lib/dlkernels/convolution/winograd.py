@@ -176,8 +176,8 @@ def transform_sums(m, line, source_at, source_stride, target_at, target_stride):
 #: thread; scratch: of these, before its sums.
 Plan = namedtuple(
     "Plan",
-    "m places down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels shared "
-    "own scratch",
+    "m places down across piece pieces units each blocks tiles turned alone depth pitch seen sums factors panels "
+    "shared own scratch",
 )
 
 
