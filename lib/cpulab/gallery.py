@@ -36,7 +36,7 @@ class Gallery:
 
     def facts(self, rung):
         """[(launch, counted, request)] of a rung's own kernels; request: its lanes and a sentence, or None."""
-        return [(_launch(one), _counted(one), one["request"]) for one in self.kept[rung.name]["launches"]]
+        return [(_launch(row), _counted(row), row["request"]) for row in self.kept[rung.name]["launches"]]
 
     def _helped(self, rung):
         """A line about the kernels of other rungs that it launches, or none."""
@@ -75,28 +75,28 @@ class Gallery:
         )
 
 
-def _launch(one):
+def _launch(row):
     """As "matmul_kernel, 4 x 4 blocks of 16 x 16, 3 times"."""
-    count = show.axes(tuple(one["grid"]), tuple(one["block"]))
-    grid, block = (" × ".join(map(str, one[key][:count])) for key in ("grid", "block"))
-    times = f", {one['times']} times" if one["times"] > 1 else ""
-    blocks = "block" if one["grid"] == [1, 1, 1] else "blocks"
-    return f"{one['kernel']}, {grid} {blocks} of {block}{times}"
+    count = show.axes(tuple(row["grid"]), tuple(row["block"]))
+    grid, block = (" × ".join(map(str, row[key][:count])) for key in ("grid", "block"))
+    times = f", {row['times']} times" if row["times"] > 1 else ""
+    blocks = "block" if row["grid"] == [1, 1, 1] else "blocks"
+    return f"{row['kernel']}, {grid} {blocks} of {block}{times}"
 
 
-def _counted(one):
+def _counted(row):
     """As "4.0 sectors a request, 100% of the bytes used; 2,048 bytes of shared memory, no bank conflicts; 2
     barriers"."""
     found = []
-    if one["sectors_per_request"] is not None:
-        found.append(f"{one['sectors_per_request']:.1f} sectors a request, {one['efficiency']:.0%} of the bytes used")
-    if one["bank_ways"] is not None:
-        ways = one["bank_ways"]
+    if row["sectors_per_request"] is not None:
+        found.append(f"{row['sectors_per_request']:.1f} sectors a request, {row['efficiency']:.0%} of the bytes used")
+    if row["bank_ways"] is not None:
+        ways = row["bank_ways"]
         conflicts = f"at most {ways}-way conflicts" if ways > 1 else "no bank conflicts"
-        found.append(f"{one['shared_bytes']:,} bytes of shared memory, {conflicts}")
+        found.append(f"{row['shared_bytes']:,} bytes of shared memory, {conflicts}")
     for key in ("barriers", "atomics"):
-        if one[key]:
-            found.append(f"{one[key]:,} {key[:-1] if one[key] == 1 else key}")
+        if row[key]:
+            found.append(f"{row[key]:,} {key[:-1] if row[key] == 1 else key}")
     return "; ".join(found) or "no memory touched"
 
 

@@ -136,26 +136,26 @@ class Search:
     def run(self):
         begun, cpu = time.perf_counter(), time.process_time()
         self.until = cpu + self.seconds
-        first, noted, patience = None, None, SHORTER  # noted: a run with a warning, told where there is no error
+        failed, noted, patience = None, None, SHORTER  # noted: a run with a warning, told where there is no error
         with Substitution(self.scenario, self.tracer()) as names:
             for run in self._runs(names):
                 self._count_result(run)
                 if run.findings and noted is None:
                     noted = run
-                if run.errors and (first is None or run.systematic > first.systematic):
-                    first = run
-                if first is not None:
+                if run.errors and (failed is None or run.systematic > failed.systematic):
+                    failed = run
+                if failed is not None:
                     patience -= 1
-                    simple = first.systematic or first.ending == "too-long"
+                    simple = failed.systematic or failed.ending == "too-long"
                     if not self.keep_going and (simple or not patience):
                         break
                 if self.count >= self.limit or time.process_time() > self.until:
                     break
-            if first is not None:
-                first = self._shortest(first, names)
+            if failed is not None:
+                failed = self._shortest(failed, names)
             else:
                 self.last = run
-        return Report(self, first or noted or self.last, time.perf_counter() - begun)
+        return Report(self, failed or noted or self.last, time.perf_counter() - begun)
 
     def _count_result(self, run):
         key = repr(run.result)[:200] if run.ending == "ended" else run.ending
@@ -215,12 +215,12 @@ class Search:
             return
         for index in range(last + 1, len(run.points)):
             point = run.points[index]
-            for other in (*point.options, *point.late):
-                if other == point.chosen:
+            for thread in (*point.options, *point.late):
+                if thread == point.chosen:
                     continue
-                price = cost + (0 if point.forced and other in point.options else 1)
+                price = cost + (0 if point.forced and thread in point.options else 1)
                 if price <= self.preemptions:
-                    yield price, {**choices, index: other}, index
+                    yield price, {**choices, index: thread}, index
 
     def _shortest(self, failing, names):
         """The same failure with as few choices as possible: they are what a reader has to follow."""

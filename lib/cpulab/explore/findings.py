@@ -51,7 +51,9 @@ def of(outcome, judge):
     if outcome.ending == "ended":
         spinning = [name for name, n in outcome.spins.items() if n >= SPINS]
         findings += [_busy(outcome, name) for name in spinning]
-        findings += [_polls(outcome, name, *at) for name, at in _polling(outcome).items() if name not in spinning]
+        findings += [
+            _polls(outcome, name, *position) for name, position in _polling(outcome).items() if name not in spinning
+        ]
     return findings
 
 
@@ -284,9 +286,9 @@ def _lost_update(outcome):
     """A read, another thread's write, and a write over it without looking again."""
     seen = {}
     for event in outcome.events:
-        if event.place is None or event.kind not in ("read", "write") or event.place[1] is None:
+        if event.location is None or event.kind not in ("read", "write") or event.location[1] is None:
             continue
-        reads = seen.setdefault(event.place, {})
+        reads = seen.setdefault(event.location, {})
         if event.kind == "read":
             reads[event.task] = (event, None)
             continue
@@ -314,9 +316,9 @@ def _stale(outcome, who=None):
     last = {}
     best = ""
     for event in outcome.events:
-        if event.place is None:
+        if event.location is None:
             continue
-        base = event.place[0]
+        base = event.location[0]
         if event.kind == "read":
             last[(base, event.task)] = event
         for (other_base, task), read in list(last.items()):
@@ -377,10 +379,10 @@ def _polling(outcome):
     found, naps = {}, {}
     for event in outcome.events:
         if event.kind == "sync" and event.text.startswith("sleeps"):
-            place, looked = (event.file, event.line), naps.get(event.task, (None, False))
-            if looked == (place, True) and not outcome.in_check(event.file):
-                found.setdefault(event.task, place)
-            naps[event.task] = (place, False)
+            line, looked = (event.file, event.line), naps.get(event.task, (None, False))
+            if looked == (line, True) and not outcome.in_check(event.file):
+                found.setdefault(event.task, line)
+            naps[event.task] = (line, False)
         elif event.task in naps:
             if event.kind == "read" or event.text.startswith(LOOKS):
                 naps[event.task] = (naps[event.task][0], True)

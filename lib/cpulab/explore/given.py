@@ -201,17 +201,17 @@ class Program:
             ending = "failed"
         circles = rounds.of_steps(steps, policy.states)
         nearest = rounds.nearest(policy.states, names) if ending == "stopped" and steps and not circles else ()
-        given = min(len(getattr(policy, "order", steps)), len(steps))
+        forced = min(len(getattr(policy, "order", steps)), len(steps))
         return Played(
-            ending, steps, given, run.state, waiting, refused, why, circles, nearest, self._table(run, policy)
+            ending, steps, forced, run.state, waiting, refused, why, circles, nearest, self._table(run, policy)
         )
 
     def _refusal(self, out, policy):
         """Why the thread of the next step could not make it."""
         task, number = out.tasks[policy.refused], len(policy.made) + 1
         if task.last is DONE:
-            own = sum(made == policy.refused for made in policy.made)
-            return f"step {number} is {task.name}, but {task.name} has ended: it has {own} step{'s' * (own != 1)}"
+            count = sum(made == policy.refused for made in policy.made)
+            return f"step {number} is {task.name}, but {task.name} has ended: it has {count} step{'s' * (count != 1)}"
         holder = getattr(task.resource, "held_by", None)
         said = f"step {number} is {task.name}, but {task.name} {task.doing}"
         return said + (f", which {holder.name} holds since line {task.resource.held_since}" if holder else "")
@@ -247,8 +247,8 @@ class Program:
             frame, places, line = frames.get(task.ident) if task.state is not DONE else None, [], 0
             while frame is not None:
                 if frame.f_code.co_filename == self.file:
-                    own = sorted((k, repr(v)) for k, v in frame.f_locals.items() if isinstance(v, _PLAIN))
-                    places.append((frame.f_code.co_name, frame.f_lasti, *own))
+                    local_values = sorted((k, repr(v)) for k, v in frame.f_locals.items() if isinstance(v, _PLAIN))
+                    places.append((frame.f_code.co_name, frame.f_lasti, *local_values))
                     line = line or frame.f_lineno
                 frame = frame.f_back
             stuck = task.state is BLOCKED
@@ -354,6 +354,6 @@ class _Search(_Given):
             return None
         self.seen.add(state)
         self.new.append(state)
-        self.others += [((*self.made, other), state) for other in options[1:]]
+        self.others += [((*self.made, option), state) for option in options[1:]]
         self.before = state
         return options[0]

@@ -239,9 +239,9 @@ class Semaphore(StandIn):
         _note(run, f"releases {self.label} ({self.__value} left)")
 
     def __give_back(self, who):
-        own = [k for k, (taker, _) in enumerate(self.__takers or ()) if taker is who]
-        if own:
-            del self.__takers[own[-1]]
+        taken = [k for k, (taker, _) in enumerate(self.__takers or ()) if taker is who]
+        if taken:
+            del self.__takers[taken[-1]]
         else:
             self.__takers = None
 
@@ -383,7 +383,7 @@ class Barrier(StandIn):
         now = self.__round
         if now["broken"]:
             raise threading.BrokenBarrierError
-        place = now["came"]
+        index = now["came"]
         now["came"] += 1
         if now["came"] == self.__parties:
             if self.__action:
@@ -391,13 +391,13 @@ class Barrier(StandIn):
             now["open"] = True
             self.__round = {"came": 0, "open": False, "broken": False}
             _note(run, f"opens {self.label}")
-            return place
+            return index
         seconds = self.__timeout if timeout is None else timeout
         run.wait(lambda: now["open"] or now["broken"], self, f"waits at {self.label}", seconds)
         if not now["open"]:
             now["broken"] = True
             raise threading.BrokenBarrierError
-        return place
+        return index
 
     def reset(self):
         if self.__round["came"]:

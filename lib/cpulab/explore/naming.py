@@ -7,17 +7,17 @@ import sys
 
 from . import sites
 
-_given = [None]
+_kept_name = [None]
 
 
 @contextlib.contextmanager
 def as_it_is(name):
     """What is made meanwhile stands for something of this name that was made before the run."""
-    _given[0] = name
+    _kept_name[0] = name
     try:
         yield
     finally:
-        _given[0] = None
+        _kept_name[0] = None
 
 
 def of_creation(tracer, otherwise):
@@ -25,8 +25,8 @@ def of_creation(tracer, otherwise):
 
     ("lock", False) for `self.lock = Lock()`, ("forks", True) for `forks = [Lock() for _ in range(5)]`.
     """
-    if _given[0]:
-        return _given[0], False
+    if _kept_name[0]:
+        return _kept_name[0], False
     frame = sys._getframe(1)
     while frame is not None and not tracer.is_own(frame.f_code.co_filename):
         frame = frame.f_back

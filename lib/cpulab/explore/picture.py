@@ -25,8 +25,8 @@ def interleaving(run):
     ax.set(xlim=(-0.55, len(names) - 0.45), ylim=(len(rows) - 0.4, -0.6), ylabel="step")
     ax.set_xticks(range(len(names)), names)
     ax.xaxis.tick_top()
-    first = run.table.rows[-len(rows) :][0][0] if rows else 1
-    ax.set_yticks(range(len(rows)), [str(first + i) for i in range(len(rows))])
+    first_step = run.table.rows[-len(rows) :][0][0] if rows else 1
+    ax.set_yticks(range(len(rows)), [str(first_step + i) for i in range(len(rows))])
     ax.grid(False)
     kinds = ", ".join(f.kind for f in run.findings) or "no finding"
     said = "; ".join(f"{r[1]} {r[4]}" for r in rows[-6:])

@@ -37,11 +37,11 @@ class Round:
 def of_steps(steps, states):
     """The longest Round of each state that comes again. `states` are those before each of the `steps`, and the one
     after."""
-    place, found = {}, {}
+    first_seen, found = {}, {}
     for k, state in enumerate(states):
-        first = place.setdefault(state, k)
-        if k > first:
-            found[state] = _round(steps[first:k], states[first:k], first + 1, k)
+        begin = first_seen.setdefault(state, k)
+        if k > begin:
+            found[state] = _round(steps[begin:k], states[begin:k], begin + 1, k)
     return tuple(found.values())
 
 
@@ -52,11 +52,11 @@ def nearest(states, names):
     return k, "; ".join(_apart(earlier[k], last, names))
 
 
-def _apart(one, two, names):
+def _apart(old, new, names):
     """What differs between two states, in words."""
-    was, place = dict(one.shared), zip(names, one.threads, two.threads, one.lines, two.lines, strict=True)
-    apart = [f"{name} was {was.get(name)}, and is {value}" for name, value in two.shared if was.get(name) != value]
-    for name, a, b, then, now in place:
+    was, rows = dict(old.shared), zip(names, old.threads, new.threads, old.lines, new.lines, strict=True)
+    apart = [f"{name} was {was.get(name)}, and is {value}" for name, value in new.shared if was.get(name) != value]
+    for name, a, b, then, now in rows:
         if a != b:
             apart.append(f"{name} was {then}, and is {now}" if then != now else f"{name} is {now} with other values")
     return apart
@@ -91,16 +91,16 @@ def _circles(follows):
         seen.add(root)
         while stack:
             state, others = stack[-1]
-            other = next((s for s in others if s not in seen), None)
-            if other is None:
+            following = next((s for s in others if s not in seen), None)
+            if following is None:
                 left.append(stack.pop()[0])
             else:
-                seen.add(other)
-                stack.append((other, iter(follows[other].values())))
+                seen.add(following)
+                stack.append((following, iter(follows[following].values())))
     before, taken = {}, set()
     for state, steps in follows.items():
-        for other in steps.values():
-            before.setdefault(other, []).append(state)
+        for following in steps.values():
+            before.setdefault(following, []).append(state)
     for root in reversed(left):
         circle, stack = set(), [root]
         while stack:
@@ -120,29 +120,29 @@ def _way(follows, start, found, inside=None):
         state = waiting.popleft()
         if found(state):
             return ways[state]
-        for name, other in follows[state].items():
-            if other not in ways and (inside is None or other in inside):
-                ways[other] = (*ways[state], (state, name, other))
-                waiting.append(other)
+        for name, following in follows[state].items():
+            if following not in ways and (inside is None or following in inside):
+                ways[following] = (*ways[state], (state, name, following))
+                waiting.append(following)
     raise LookupError("no way leads there")
 
 
 def _walk(follows, home, inside, good):
     """Steps within `inside` from `home` back to it that make a `good` round: one new step after the other."""
-    walk, at = (), home
+    walk, end = (), home
     new = {(a, name) for a in inside for name, b in follows[a].items() if b in inside}
 
     def before_a_new_one(state):
         return any((state, name) in new for name in follows[state])
 
     while True:
-        back = _way(follows, at, lambda state: state == home, inside)
-        whole = walk + back
-        if whole and good(_round([name for _, name, _ in whole], [a for a, _, _ in whole])):
-            return whole
-        walk += _way(follows, at, before_a_new_one, inside)
-        at = walk[-1][2] if walk else home
-        name = next(name for name in follows[at] if (at, name) in new)
-        walk += ((at, name, follows[at][name]),)
-        at = walk[-1][2]
+        back = _way(follows, end, lambda state: state == home, inside)
+        circle = walk + back
+        if circle and good(_round([name for _, name, _ in circle], [a for a, _, _ in circle])):
+            return circle
+        walk += _way(follows, end, before_a_new_one, inside)
+        end = walk[-1][2] if walk else home
+        name = next(name for name in follows[end] if (end, name) in new)
+        walk += ((end, name, follows[end][name]),)
+        end = walk[-1][2]
         new.difference_update((a, name) for a, name, _ in walk)

@@ -70,14 +70,14 @@ class ControlledThread:
 
 @dataclass(slots=True)
 class ThreadEvent:
-    """One thing that happened: `kind` is read, write, call, sync or note; `place` is what was accessed."""
+    """One thing that happened: `kind` is read, write, call, sync or note; `location` is what was accessed."""
 
     task: str
     file: str
     line: int
     kind: str
     text: str
-    place: tuple | None = None
+    location: tuple | None = None
     value: str = ""
     site: object = None
     point: int = -1

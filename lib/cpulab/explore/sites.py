@@ -90,9 +90,9 @@ class Site:
             value = _attribute(owner, self.name)
             if isinstance(value, _NOT_DATA):
                 return None
-            whole = self._whole(value)
-            if whole:
-                return whole
+            container = self._whole(value)
+            if container:
+                return container
         return Access(id(owner), self.name, self.kind, owner, lambda: _attribute(owner, self.name))
 
     def _global(self, frame):
@@ -101,9 +101,9 @@ class Site:
         if self.kind == "read":
             if value is _raise or isinstance(value, _NOT_DATA) or getattr(value, "is_stand_in", False):
                 return None
-            whole = self._whole(value)
-            if whole:
-                return whole
+            container = self._whole(value)
+            if container:
+                return container
         return Access(id(space), self.name, self.kind, space, lambda: space[self.name])
 
     def _cell(self, frame):
@@ -111,9 +111,9 @@ class Site:
         if self.kind == "read":
             if value is _raise or isinstance(value, _NOT_DATA) or getattr(type(value), "is_stand_in", False):
                 return None
-            whole = self._whole(value)
-            if whole:
-                return whole
+            container = self._whole(value)
+            if container:
+                return container
         return Access("nonlocal", self.name, self.kind, None, lambda: frame.f_locals[self.name])
 
     def _whole(self, value):
@@ -249,13 +249,13 @@ def of(code):
     if known is not None:
         return known[1]
     nodes = nodes_of(code.co_filename)
-    site_at = {}
+    by_offset = {}
     for instruction in dis.get_instructions(code):
         site = _site(instruction, code, nodes)
         if site:
-            site_at[instruction.offset] = site
-    _maps[id(code)] = (code, site_at)
-    return site_at
+            by_offset[instruction.offset] = site
+    _maps[id(code)] = (code, by_offset)
+    return by_offset
 
 
 def _site(instruction, code, nodes):

@@ -130,11 +130,11 @@ class Tracer:
         self.keep.append(access.owner)
         self._note(site, access, me, (access.base, access.key))
 
-    def _note(self, site, access, me, place):
+    def _note(self, site, access, me, location):
         me.line, me.file = site.line, site.file
         value = _shown(access.peek) if access.kind == "read" else ""
         event = self.scheduler.note(
-            me, "call" if site.space == "call" else access.kind, site.text, place=place, value=value, site=site
+            me, "call" if site.space == "call" else access.kind, site.text, location=location, value=value, site=site
         )  # fmt: skip
         event.line = site.line
         if access.kind == "write":
@@ -169,9 +169,9 @@ class Tracer:
             by_key = defaultdict(list)
             for access in accesses:
                 by_key[access[1]].append(access)
-            whole = by_key.get(None, [])
+            of_container = by_key.get(None, [])
             for key, group in by_key.items():
-                together = group if key is None else group + whole
+                together = group if key is None else group + of_container
                 everyone = accesses if key is None else together
                 if len({n for n, *_ in everyone}) > 1 and any(kind == "write" for _, _, kind, _ in everyone):
                     contended.update(site for *_, site in everyone)
@@ -219,8 +219,8 @@ class Monitor(Tracer):
         return None
 
     def _raised(self, code, offset, error):
-        mine = self.scheduler.running is not None and self.scheduler.running.ident == _thread.get_ident()
-        if mine and self.is_own(code.co_filename):
+        is_running = self.scheduler.running is not None and self.scheduler.running.ident == _thread.get_ident()
+        if is_running and self.is_own(code.co_filename):
             self._raises(error)
 
     def _monitored(self, code, offset):

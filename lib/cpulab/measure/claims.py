@@ -114,4 +114,4 @@ class Claim:
 def recorded_claims(folder=RECORDS):
     """[{statement: outcome}, ...], one for each recorded machine or setting."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return [{one["says"]: one["outcome"] for one in record["claims"]} for record in records]
+    return [{entry["says"]: entry["outcome"] for entry in record["claims"]} for record in records]

@@ -167,7 +167,7 @@ def measure_peaks(loops=tuple(STREAM), elements=None, clock=None):
     """Measure now, without any cache. ``elements``: float32 in each array (default: fits the machine)."""
     clock = clock or Clock()
     elements = elements or stream_elements()
-    start, own, everyone = clock.now(), clock.own(), clock.everyone()
+    start, own_before, all_before = clock.now(), clock.own(), clock.everyone()
     arrays = [np.full(elements, value, np.float32) for value in (1, 2, 0)]
     counts = thread_counts()
     flops = dict.fromkeys(counts, 0.0)
@@ -178,7 +178,7 @@ def measure_peaks(loops=tuple(STREAM), elements=None, clock=None):
             for loop in loops:
                 for kind, rates in stream[loop].items():
                     rates[threads] = max(rates[threads], _best_bandwidth(loop, kind, threads, arrays, clock))
-    foreign = (clock.everyone() - everyone) - (clock.own() - own) - 2 * TICK
+    foreign = (clock.everyone() - all_before) - (clock.own() - own_before) - 2 * TICK
     return Peaks(flops, stream, elements, busy=foreign / (clock.now() - start) > FOREIGN_CORES)
 
 
@@ -222,17 +222,17 @@ def _chains(typingctx, steps, x):
 
     def emit(context, builder, signature, arguments):
         count, scalar = arguments
-        one_type = context.get_value_type(vector_type)
+        llvm_type = context.get_value_type(vector_type)
         name = f"llvm.fmuladd.v{vector_type.lanes}f{x.bitwidth}"
-        multiply_add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(one_type, [one_type] * 3), name)
+        multiply_add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(llvm_type, [llvm_type] * 3), name)
         # end = end / 2 + step tends to 2 * step: no infinities, and no subnormal numbers, which are slow.
         # Each chain starts from another value, or the compiler would see that all are the same.
-        half = ir.Constant(one_type, [0.5] * vector_type.lanes)
+        half = ir.Constant(llvm_type, [0.5] * vector_type.lanes)
         ends = []
         for k in range(1, CHAINS + 1):
-            start = ir.Constant(one_type, [float(k)] * vector_type.lanes)
+            start = ir.Constant(llvm_type, [float(k)] * vector_type.lanes)
             ends.append(cgutils.alloca_once_value(builder, start))
-        zero = ir.Constant(one_type, ir.Undefined)
+        zero = ir.Constant(llvm_type, ir.Undefined)
         step = builder.insert_element(zero, scalar, ir.Constant(ir.IntType(32), 0))
         step = builder.shuffle_vector(step, zero, ir.Constant(ir.VectorType(ir.IntType(32), vector_type.lanes), None))
         with cgutils.for_range(builder, count):

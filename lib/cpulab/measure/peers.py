@@ -76,10 +76,10 @@ def what_runs():
     with contextlib.suppress(ImportError):
         from threadpoolctl import threadpool_info
 
-        for one in threadpool_info():
-            library, kernels = one["internal_api"], one.get("architecture")
+        for pool in threadpool_info():
+            library, kernels = pool["internal_api"], pool.get("architecture")
             found.append(
-                {"library": library, "version": one["version"], "kernels": kernels, "threads": one["num_threads"]}
+                {"library": library, "version": pool["version"], "kernels": kernels, "threads": pool["num_threads"]}
             )
     torch = sys.modules.get("torch")
     if torch:

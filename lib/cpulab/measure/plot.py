@@ -100,10 +100,10 @@ def _points(points):
     return converted
 
 
-def _roofs(given, points):
-    if given is None or isinstance(given, Peaks):
-        return roofs(given, points=points)
-    return [given] if isinstance(given, Roof) else list(given)
+def _roofs(under, points):
+    if under is None or isinstance(under, Peaks):
+        return roofs(under, points=points)
+    return [under] if isinstance(under, Roof) else list(under)
 
 
 def roofline_table(points, under=None):
@@ -162,8 +162,8 @@ def roofline(points, under=None):
         style = {"color": figures.INK, "linestyle": line, "marker": "none", "linewidth": 1.2}
         axes.plot(corners, [roof.at(x) for x in corners], **style)
         note = f"{roof.label}: {with_unit(roof.peak, 'FLOP/s')}, {with_unit(roof.bandwidth, 'B/s')}"
-        place = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
-        axes.annotate(note, (right, roof.peak), (-2, 3 if roof is under[0] else -10), **place)
+        offset_style = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
+        axes.annotate(note, (right, roof.peak), (-2, 3 if roof is under[0] else -10), **offset_style)
     for p in points:
         axes.plot(p.intensity, p.rate, linestyle="none", label=p.name, zorder=3)  # marker: from the style
     lowest = min([p.rate for p in points] + [roof.at(left) for roof in under])

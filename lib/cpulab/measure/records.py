@@ -45,10 +45,10 @@ def _this_command():
 
 def _revision():
     """Short commit, with ``+`` if files were changed since; None outside a git working copy."""
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
 
     def git(*arguments):
-        command = ["git", "-C", str(here), *arguments]
+        command = ["git", "-C", str(folder), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
 
     try:

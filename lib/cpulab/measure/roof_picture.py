@@ -26,14 +26,14 @@ def roof_picture(point, roof):
     px, py, above = x(point.intensity), y(point.rate), y(roof.at(point.intensity))
     base = HEIGHT - BOTTOM
     share = f"{point.rate / roof.at(point.intensity):.0%} of the roof"
-    side, place = ("end", px - 8) if px > 0.65 * WIDTH else ("start", px + 8)
+    side, anchor = ("end", px - 8) if px > 0.65 * WIDTH else ("start", px + 8)
     reach = _LETTER * len(f"{point.name}: {share}") * (1 if side == "start" else -1)
-    crossed = min(place, place + reach) < x(roof.ridge) < max(place, place + reach)
+    crossed = min(anchor, anchor + reach) < x(roof.ridge) < max(anchor, anchor + reach)
     gap = f"V{py + 18:.1f}M{x(roof.ridge):.1f} {py + 2:.1f}" if crossed else ""  # for the words
     words = [
         f"<text x='{WIDTH - RIGHT}' y='{y(roof.peak) - 6:.1f}' text-anchor='end'>{escape(roof.label)}: "
         f"{with_unit(roof.peak, 'FLOP/s')}, {with_unit(roof.bandwidth, 'B/s')}</text>",
-        f"<text x='{place:.1f}' y='{py + 14:.1f}' text-anchor='{side}'>{escape(point.name)}: {share}</text>",
+        f"<text x='{anchor:.1f}' y='{py + 14:.1f}' text-anchor='{side}'>{escape(point.name)}: {share}</text>",
         f"<text x='{px:.1f}' y='{base + 15}' text-anchor='middle'>{point.intensity:.3g}</text>",
         f"<text x='{x(roof.ridge):.1f}' y='{base + 15}' text-anchor='middle'>{roof.ridge:.3g}</text>"
         if abs(px - x(roof.ridge)) > 40  # else it would stand in the point's own number

@@ -109,7 +109,7 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
     share, threads, origin = timeline.busy(), timeline.threads, timeline.start
     axes.barh(range(len(threads)), timeline.elapsed * scale, height=0.72, color="0.5", alpha=0.15)  # idle
     for row, thread in enumerate(threads):
-        pieces, place = timeline.of(thread), (row - 0.36, 0.72)
+        pieces, band = timeline.of(thread), (row - 0.36, 0.72)
 
         def bar(start, end):
             return (start - origin) * 1e-9 * scale, (end - start) * 1e-9 * scale
@@ -119,15 +119,15 @@ def _draw(axes, timeline, scale, longest, colours, by_number):
             cells = _cells(pieces, least)
             fills = [colours.of_number(piece.label) for _, _, piece in cells]
             bars = [bar(start, end) for start, end, _ in cells]
-            axes.broken_barh(bars, place, facecolor=fills, linewidth=0, antialiased=False)
+            axes.broken_barh(bars, band, facecolor=fills, linewidth=0, antialiased=False)
             spans = [bar(start, end) for start, end in _spans(pieces, least)]
             style = {"facecolor": "none", "edgecolor": figures.INK, "linewidth": 0, "alpha": 0.6}
-            axes.broken_barh(spans, place, hatch=THREADS[row % len(THREADS)], **style)
+            axes.broken_barh(spans, band, hatch=THREADS[row % len(THREADS)], **style)
             continue
         named = _named(pieces, longest)
         for piece in pieces:
             left, width = bar(piece.start, piece.end)
-            axes.broken_barh([(left, width)], place, edgecolor=figures.INK, **colours.of_kind(piece.kind))
+            axes.broken_barh([(left, width)], band, edgecolor=figures.INK, **colours.of_kind(piece.kind))
             if piece in named:
                 axes.text(left + width / 2, row, str(piece.label), ha="center", va="center", fontsize=8)
     names = [
@@ -158,12 +158,12 @@ def _cells(pieces, least):
     cells = []
     for piece in pieces:
         if cells and piece.start - cells[-1][1] < least / 4:
-            first, last, longest = cells[-1]
-            if piece.start - first < least:
-                longest = max(longest, piece, key=lambda one: one.end - one.start)
-                cells[-1] = first, max(last, piece.end), longest
+            start, end, longest = cells[-1]
+            if piece.start - start < least:
+                longest = max(longest, piece, key=lambda joined: joined.end - joined.start)
+                cells[-1] = start, max(end, piece.end), longest
                 continue
-            cells[-1] = first, piece.start, longest  # no hairline between bars that touch
+            cells[-1] = start, piece.start, longest  # no hairline between bars that touch
         cells.append((piece.start, piece.end, piece))
     return cells
 

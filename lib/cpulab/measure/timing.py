@@ -55,9 +55,9 @@ class Clock:
         running = others_run()
         if running is not None:
             return running
-        start, own = self.now(), self.own()
+        start, own_before = self.now(), self.own()
         self.sleep(0.012)  # a running thread's time is counted at the system's ticks, 4 to 10 ms apart
-        return self.own() - own > 0.25 * (self.now() - start)
+        return self.own() - own_before > 0.25 * (self.now() - start)
 
     def everyone(self):
         """Processor seconds used by all programs, or taken by another virtual machine."""
@@ -214,10 +214,10 @@ def _run_rounds(candidates, calls, budget, rounds, clock):
     deadline = clock.now() + budget
     while len(measured) < rounds:
         turn = len(measured) % len(names)
-        start, own, everyone = clock.now(), clock.own(), clock.everyone()
+        start, own_before, all_before = clock.now(), clock.own(), clock.everyone()
         seconds = {name: _sample(candidates[name], *calls[name], clock) for name in names[turn:] + names[:turn]}
         wall = clock.now() - start
-        foreign = (clock.everyone() - everyone) - (clock.own() - own)
+        foreign = (clock.everyone() - all_before) - (clock.own() - own_before)
         measured.append(([seconds[name] for name in names], max(0.0, foreign - 2 * TICK) / wall))
         quiet = [values for values, cores in measured if cores <= FOREIGN_CORES]
         if len(quiet) > 2 * LEAST_ROUNDS and _spread(quiet) < SPREAD_WANTED:
@@ -244,7 +244,7 @@ def _keep_quiet(names, measured):
     busy = len(quiet) < LEAST_ROUNDS
     if busy:
         keep = max(LEAST_ROUNDS, len(measured) // 2)
-        quiet = [values for values, _ in sorted(measured, key=lambda one: one[1])[:keep]]
+        quiet = [values for values, _ in sorted(measured, key=lambda measurement: measurement[1])[:keep]]
     samples = {name: [values[column] for values in quiet] for column, name in enumerate(names)}
     return Times(samples, discarded=len(measured) - len(quiet), busy=busy)
 

@@ -13,20 +13,20 @@ import urllib.request
 
 ADDRESS = "CPULAB_TURNS"
 HURRY = bool(os.environ.get("CPULAB_HURRY"))
-_here = threading.local()
+_local = threading.local()
 
 
 @contextlib.contextmanager
 def alone():
     """While the block runs, the other pages' processes are stopped. Inside another such block nothing more is asked."""
-    address, depth = os.environ.get(ADDRESS), getattr(_here, "depth", 0)
-    _here.depth = depth + 1
+    address, depth = os.environ.get(ADDRESS), getattr(_local, "depth", 0)
+    _local.depth = depth + 1
     if address and not depth:
         _ask(f"{address}/.alone")
     try:
         yield
     finally:
-        _here.depth = depth
+        _local.depth = depth
         if address and not depth:
             _ask(f"{address}/.together")
 

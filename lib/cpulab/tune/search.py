@@ -63,11 +63,11 @@ def search(space, trial, strategy, budget=math.inf, seed=0):
             trials.append(Trial(number, effort, score, spent, why))
         answer = known[number, effort]
     asking.close()
-    good = [one for one in trials if not one.why]
+    good = [tried for tried in trials if not tried.why]
     if not good:
         why = f"; the first: {trials[0].why}" if trials else ""
         raise ValueError(f"none of {len(trials)} trials succeeded{why}. Expected one at least: loosen the check")
-    best = min(good, key=lambda one: (-one.effort, one.score))
+    best = min(good, key=lambda tried: (-tried.effort, tried.score))
     return Found(space[best.number], best.score, trials)
 
 

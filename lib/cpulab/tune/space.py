@@ -59,7 +59,7 @@ class Space:
         point = self._points[number]
         steps = itertools.product(range(len(point)), (-1, 1))
         near = ((*point[:axis], point[axis] + step, *point[axis + 1 :]) for axis, step in steps)
-        return [self._number[one] for one in near if one in self._number]
+        return [self._number[neighbour] for neighbour in near if neighbour in self._number]
 
     def features(self):
         """(configurations, parameters) of float64: each value by its index, scaled to 0..1."""

@@ -31,16 +31,16 @@ def hill_climb(space, rng, budget):
     for start in rng.permutation(len(space)):
         if int(start) in tried:
             continue
-        here, better = int(start), True
-        tried[here] = yield here, 1
+        current, better = int(start), True
+        tried[current] = yield current, 1
         while better:
             better = False
-            for near in rng.permutation(space.neighbours(here)):
+            for near in rng.permutation(space.neighbours(current)):
                 near = int(near)
                 if near not in tried:
                     tried[near] = yield near, 1
-                    if tried[near] < tried[here]:
-                        here, better = near, True
+                    if tried[near] < tried[current]:
+                        current, better = near, True
                         break
 
 

@@ -52,7 +52,7 @@ class Timed:
 
         Names are the numbers of the configurations.
         """
-        scores = {trial.number: trial.score for trial in sorted(found.trials, key=lambda one: one.effort)}
+        scores = {trial.number: trial.score for trial in sorted(found.trials, key=lambda tried: tried.effort)}
         finalists = sorted(set(scores) - set(found.failed()), key=scores.get)[:first]
         runs = {number: self.ready(space[number]) for number in finalists}
         return measure.times(runs, budget=seconds, clock=self.clock)

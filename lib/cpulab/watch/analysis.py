@@ -155,9 +155,9 @@ def shared_lines(recorder, columns):
 
 def _different_elements(threads, kinds, address):
     for s in np.flatnonzero(kinds == STORE)[:50]:
-        other = np.flatnonzero((threads != threads[s]) & (address != address[s]))
-        if len(other):
-            return tuple(sorted((int(s), int(other[0])), key=lambda p: threads[p]))
+        partners = np.flatnonzero((threads != threads[s]) & (address != address[s]))
+        if len(partners):
+            return tuple(sorted((int(s), int(partners[0])), key=lambda p: threads[p]))
     return None
 
 

@@ -386,18 +386,18 @@ class _Change(ast.NodeTransformer):
         if not self._is_prange(node.iter):
             self.generic_visit(node)
             return node
-        outermost, own = self.depth == 0, []
+        outermost, private = self.depth == 0, []
         if outermost:
-            own = sorted(_private(node))
+            private = sorted(_private(node))
         self.depth += 1
         self.generic_visit(node)
         self.depth -= 1
         node.iter = ast.copy_location(_call("loop", node.iter, ast.Constant(node.lineno)), node.iter)
         if not outermost:
             return node
-        unset = [_assign(name, _call("unset", ast.Constant(name)), node) for name in own]
+        unset = [_assign(name, _call("unset", ast.Constant(name)), node) for name in private]
         node.body = [*unset, *node.body]
-        return [node, *(_assign(name, _call("unset", ast.Constant(name)), node) for name in own)]
+        return [node, *(_assign(name, _call("unset", ast.Constant(name)), node) for name in private)]
 
     def visit_Assign(self, node):
         self.generic_visit(node)

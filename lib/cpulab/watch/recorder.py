@@ -62,7 +62,7 @@ class Recorder:
         self.rows = []  # (region, thread, iteration, place, kind, root, address)
         self.allocations = self.temporaries = 0
         self.asks_for_thread = False
-        self.unset = []  # (root, place) of loads of single elements in which nothing was stored before
+        self.unset = []  # (root, number of the place) of loads of single elements in which nothing was stored before
         self.on = True
         self._place_of, self._positions, self._next = {}, {}, 0
         self.sources = {}  # code -> source lines
@@ -99,11 +99,11 @@ class Recorder:
                 "(or a larger limit=)"
             )
 
-    def _look_for_unset(self, kind, root, addresses, place):
+    def _look_for_unset(self, kind, root, addresses, number):
         if kind == STORE:
             root.unset.difference_update([addresses] if isinstance(addresses, int) else np.ravel(addresses).tolist())
         elif isinstance(addresses, int) and addresses in root.unset:
-            self.unset.append((root, place))
+            self.unset.append((root, number))
 
     def _place(self):
         frame = sys._getframe(2)
