@@ -1178,8 +1178,8 @@ COMPILED = [
     ),
     Fault(
         "compiled: a lane that does not exist has the caller's value",
-        "return peek(values, other) if other < threads else poison(values)",
-        "return peek(values, other) if other < threads else peek(values, thread)",
+        "return peek(values, source_thread) if source_thread < threads else poison(values)",
+        "return peek(values, source_thread) if source_thread < threads else peek(values, thread)",
         EDGES,
         "test_the_same_as_the_executor and a_shuffle_beyond_the_last_thread",
     ),
@@ -1248,7 +1248,7 @@ COMPILED = [
     ),
     Fault(
         "compiled: reverse order of blocks is forward order",
-        "return (self.blocks - last, self.blocks - first) if self.reverse else (first, last)",
+        "return (self.blocks - end, self.blocks - begin) if self.reverse else (begin, end)",
         "return (first, last)",
         EDGES,
         "test_the_blocks_run_in_the_order_asked_for",
@@ -1325,8 +1325,8 @@ XRAY = [
     ),
     Fault(
         "x-ray: a grid barrier orders nothing between blocks",
-        "columns.compact(place[keep], trace.grid_epoch[rows[keep]])",
-        "columns.compact(place[keep])",
+        "columns.compact(location[keep], trace.grid_epoch[rows[keep]])",
+        "columns.compact(location[keep])",
         RACES,
         "test_races_are_those_of_all_pairs",
     ),
@@ -1402,8 +1402,8 @@ XRAY = [
     ),
     Fault(
         "x-ray: what the same block stores later counts as written",
-        "own = store | ((low[place] == who) & (high[place] == who))",
-        "own = store",
+        "by_owner = store | ((low[location] == who) & (high[location] == who))",
+        "by_owner = store",
         ZOO,
         "test_bug_is_found and all_read_before_the_barrier and forward",
     ),

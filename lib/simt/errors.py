@@ -19,19 +19,19 @@ class KernelError(RuntimeError):
         super().__init__(self._message())
 
     def _message(self):
-        place = []
+        where = []
         if self.kernel:
-            place.append(f"kernel {self.kernel}")
+            where.append(f"kernel {self.kernel}")
         if self.line is not None:
-            place.append(f"line {self.line}")
+            where.append(f"line {self.line}")
         if self.who:
-            place.append(self.who)
-        message = f"{', '.join(place)}: {self.reason}" if place else self.reason
+            where.append(self.who)
+        message = f"{', '.join(where)}: {self.reason}" if where else self.reason
         if self.line is not None:
             # Jupyter keeps cells in files whose names say nothing to their author
             cell = "ipykernel_" in self.file or self.file.startswith("<ipython")
-            place = f"notebook cell, line {self.line}" if cell else f"{self.file}:{self.line}"
-            message += f"\n  {place}\n    {self.text.strip()}"
+            where = f"notebook cell, line {self.line}" if cell else f"{self.file}:{self.line}"
+            message += f"\n  {where}\n    {self.text.strip()}"
         return message
 
     def _render_traceback_(self):

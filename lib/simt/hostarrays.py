@@ -245,23 +245,23 @@ def _dtype(dtype):
         return numpy_dtype(dtype)
 
 
-def from_interface(other):
+def from_interface(array):
     """The array of this module that an object of another library stands for (``__cuda_array_interface__``); TypeError
     for one that lies on a real GPU."""
-    interface = other.__cuda_array_interface__
+    interface = array.__cuda_array_interface__
     address, readonly = interface["data"]
     shape, dtype = interface["shape"], np.dtype(interface["typestr"])
     if not address:
         return DeviceNDArray(np.zeros(shape, dtype))
-    first = _allocations.get(address - _FIRST >> _APART) if address >= _FIRST else None
-    if first is None:
+    allocation = _allocations.get(address - _FIRST >> _APART) if address >= _FIRST else None
+    if allocation is None:
         raise TypeError(
-            f"a {type(other).__name__} lives on a GPU ({type(other).__module__}): make it with the same `cuda` as the "
+            f"a {type(array).__name__} lives on a GPU ({type(array).__module__}): make it with the same `cuda` as the "
             "kernel"
         )
-    address += first.__array_interface__["data"][0] - _FIRST - (address - _FIRST >> _APART << _APART)
-    data = np.asarray(_Pointed(first, {**interface, "data": (address, readonly)}))
-    distance = data.__array_interface__["data"][0] - first.__array_interface__["data"][0]
+    address += allocation.__array_interface__["data"][0] - _FIRST - (address - _FIRST >> _APART << _APART)
+    data = np.asarray(_Pointed(allocation, {**interface, "data": (address, readonly)}))
+    distance = data.__array_interface__["data"][0] - allocation.__array_interface__["data"][0]
     return DeviceNDArray(data, interface["data"][0] if distance >= 0 else None)
 
 

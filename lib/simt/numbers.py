@@ -206,9 +206,14 @@ def rule(function, *kinds):
     """The function that computes ``function`` for operands of these Python classes."""
     if function is operator.add and all(issubclass(kind, tuple) for kind in kinds):
         return operator.add
-    given = tuple(numba_type(kind) for kind in kinds)
-    cast_types, result = resolve(function, given)
-    if cast_types == given and result == given[0] and isinstance(result, types.Float) and function in _DIRECT:
+    operand_types = tuple(numba_type(kind) for kind in kinds)
+    cast_types, result = resolve(function, operand_types)
+    if (
+        cast_types == operand_types
+        and result == operand_types[0]
+        and isinstance(result, types.Float)
+        and function in _DIRECT
+    ):
         return function
     if function in (operator.floordiv, operator.mod, operator.pow) and isinstance(result, types.Integer):
         cast_types = (result,) * len(cast_types)  # uint64 // int64 divides two int64
@@ -221,15 +226,15 @@ def rule(function, *kinds):
         )
     finish = caster(result)
     if len(casts) == 1:
-        (first,) = casts
-        if given == (types.boolean,) and function in _OF_BOOLEAN:
+        (cast_a,) = casts
+        if operand_types == (types.boolean,) and function in _OF_BOOLEAN:
             return _OF_BOOLEAN[function]
         if function in (operator.neg, operator.invert):  # in its own width, then widened: ~uint8(0) is 255
-            return lambda a: finish(first(compute(first(a))))
-        return lambda a: finish(compute(first(a)))
+            return lambda a: finish(cast_a(compute(cast_a(a))))
+        return lambda a: finish(compute(cast_a(a)))
     if len(casts) == 2:
-        first, second = casts
-        return lambda a, b: finish(compute(first(a), second(b)))
+        cast_a, cast_b = casts
+        return lambda a, b: finish(compute(cast_a(a), cast_b(b)))
     return lambda *xs: finish(compute(*(c(x) for c, x in zip(casts, xs, strict=True))))
 
 

@@ -133,5 +133,5 @@ def _say(kernel, error):
     if kernel in _told or quiet():
         return
     _told.add(kernel)
-    place = f", line {error.line}" if error.line else ""
-    print(f"{kernel.py_func.__name__}{place}: {error.reason}. It runs in the executor, which takes longer.")
+    where = f", line {error.line}" if error.line else ""
+    print(f"{kernel.py_func.__name__}{where}: {error.reason}. It runs in the executor, which takes longer.")

@@ -17,11 +17,11 @@ def pytest_addoption(parser):
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     """Before a conftest or a test module imports numba.cuda."""
-    given = early_config.known_args_namespace
-    if given.simt or given.simt_strict:
+    options = early_config.known_args_namespace
+    if options.simt or options.simt_strict:
         from .activation import activate
 
-        activate(strict=given.simt_strict)
+        activate(strict=options.simt_strict)
 
 
 def pytest_report_header(config):

@@ -242,8 +242,8 @@ class Trace:
         if not loops or max(loops)[0] < 1000:
             return "Does every loop end?"
         turn, site = max(loops)
-        place = self.sites[site]
-        return f"The loop on line {place.line}, `{place.text}`, has gone round {turn:,} times: does it end?"
+        loop = self.sites[site]
+        return f"The loop on line {loop.line}, `{loop.text}`, has gone round {turn:,} times: does it end?"
 
     def finish(self):
         """Turn the raw recording into columns."""
@@ -278,26 +278,26 @@ class Trace:
         arrays' own."""
         before, done = {}, {}
         for number, (unwritten, shift) in self.unwritten.items():
-            first = unwritten.start + shift  # the address of the allocation's first byte
+            base = unwritten.start + shift  # the address of the allocation's first byte
             if id(unwritten) not in done:
                 done[id(unwritten)] = unwritten.bytes.copy()
-                unwritten.bytes &= ~self.stored(first, len(unwritten.bytes))
-            before[number] = done[id(unwritten)], first
+                unwritten.bytes &= ~self.stored(base, len(unwritten.bytes))
+            before[number] = done[id(unwritten)], base
         return before
 
-    def rows_within(self, space, first, length):
+    def rows_within(self, space, begin, length):
         """Accesses of a space that begin within ``length`` bytes from an address on."""
-        return np.flatnonzero((self.space == space) & (self.address >= first) & (self.address < first + length))
+        return np.flatnonzero((self.space == space) & (self.address >= begin) & (self.address < begin + length))
 
-    def stored(self, first, length):
+    def stored(self, begin, length):
         """For each byte of global memory from an address on: did a thread store (or update) it?"""
-        rows = self.rows_within(GLOBAL, first, length)
+        rows = self.rows_within(GLOBAL, begin, length)
         rows = rows[self.kind[rows] != LOAD]
-        address, size, stored = self.address[rows] - first, self.size[rows], np.zeros(length, bool)
+        address, size, stored = self.address[rows] - begin, self.size[rows], np.zeros(length, bool)
         for width in np.unique(size).tolist():
-            here = np.unique(address[size == width])
+            starts = np.unique(address[size == width])
             for k in range(width):
-                stored[here + k] = True
+                stored[starts + k] = True
         return stored
 
     def _elements(self, rows):
@@ -305,8 +305,8 @@ class Trace:
         arrays, offsets = np.atleast_1d(self.array[rows]), np.atleast_1d(self.offset[rows])
         element = np.zeros(len(offsets), dtype=np.int64)
         for number in np.unique(arrays).tolist():
-            info, here = self.arrays[number], arrays == number
-            element[here] = elements(info, offsets[here])
+            info, in_array = self.arrays[number], arrays == number
+            element[in_array] = elements(info, offsets[in_array])
         return element if np.ndim(rows) or isinstance(rows, slice) else element[0]
 
 

@@ -85,7 +85,7 @@ def _host(value):
     return value._data if isinstance(value, DeviceNDArray) else np.asarray(value)
 
 
-def _returned(result, shape, given, out):
+def _returned(result, shape, arguments, out):
     """As numba returns it: on the device where an argument lies there, else on the host, else into ``out``."""
     result = result.reshape(shape)
     if out is not None:
@@ -94,7 +94,7 @@ def _returned(result, shape, given, out):
         else:
             out[...] = result.copy_to_host()
         return out
-    if any(isinstance(a, DeviceNDArray) for a in given):
+    if any(isinstance(a, DeviceNDArray) for a in arguments):
         return result
     return result.copy_to_host() if shape else result.copy_to_host()[()]
 
@@ -108,8 +108,8 @@ class ElementWise(_Called):
         call = f"out[i] = core({', '.join(f'{n}[i]' for n in names)})"
         self.kernel = _kernel(builder.core, self.__name__, [*names, "out"], call)
 
-    def __call__(self, *given, out=None, stream=0):
-        arrays = [_host(a) for a in given]
+    def __call__(self, *arguments, out=None, stream=0):
+        arrays = [_host(a) for a in arguments]
         if len(arrays) != len(self.builder.types[0][0]):
             raise TypeError(f"{self.__name__} takes {len(self.builder.types[0][0])} arguments, {len(arrays)} came")
         _, wanted, result = self._chosen(arrays)
@@ -119,7 +119,7 @@ class ElementWise(_Called):
         made = device_array(max(1, broadcast[0].size), as_dtype(result))
         if broadcast[0].size:
             self.kernel[-(-broadcast[0].size // THREADS), THREADS](*flat, made, broadcast[0].size)
-        return _returned(made[: broadcast[0].size], shape, given, out)
+        return _returned(made[: broadcast[0].size], shape, arguments, out)
 
     def reduce(self, array, stream=0):
         """From left to right; numba halves the array again and again."""
@@ -147,12 +147,12 @@ class Generalized(_Called):
             self.kernels[scalars] = _kernel(self.builder.core, self.__name__, names, f"core({', '.join(parts)})")
         return self.kernels[scalars]
 
-    def __call__(self, *given, out=None, stream=0):
-        nin, given = len(self.inputs), list(given)
-        out = given.pop() if len(given) == nin + 1 and out is None else out
-        if len(given) != nin or len(self.outputs) != 1:
-            raise TypeError(f"{self.__name__} takes {nin} arguments and gives one; {len(given)} came")
-        arrays, (result,) = [_host(a) for a in given], self.outputs
+    def __call__(self, *arguments, out=None, stream=0):
+        nin, arguments = len(self.inputs), list(arguments)
+        out = arguments.pop() if len(arguments) == nin + 1 and out is None else out
+        if len(arguments) != nin or len(self.outputs) != 1:
+            raise TypeError(f"{self.__name__} takes {nin} arguments and gives one; {len(arguments)} came")
+        arrays, (result,) = [_host(a) for a in arguments], self.outputs
         declared, wanted, _ = self._chosen(arrays)
         sizes, outer = {}, []
         for array, dimensions in zip(arrays, self.inputs, strict=True):
@@ -169,10 +169,10 @@ class Generalized(_Called):
         flat = []
         for array, dimensions, dtype in zip(arrays, self.inputs, wanted, strict=True):
             inner = array.shape[array.ndim - len(dimensions) :]
-            whole = np.ascontiguousarray(np.broadcast_to(array, (*loops, *inner)), dtype)
-            flat.append(to_device(whole.reshape(count, *(inner or (1,)))))
+            stacked = np.ascontiguousarray(np.broadcast_to(array, (*loops, *inner)), dtype)
+            flat.append(to_device(stacked.reshape(count, *(inner or (1,)))))
         shape = tuple(sizes[d] for d in result)
         made = to_device(np.zeros((count, *(shape or (1,))), as_dtype(declared[-1].dtype)))
         if count:
             self._kernel(declared)[-(-count // THREADS), THREADS](*flat, made, count)
-        return _returned(made, (*loops, *shape), given, out)
+        return _returned(made, (*loops, *shape), arguments, out)

@@ -58,8 +58,8 @@ _BASES = {
     "uint32": "uint", "uint64": "ulong ulonglong", "float32": "float", "float64": "double",
 }  # fmt: skip
 VECTORS = {}
-for _base, _others in _BASES.items():
+for _base, _aliases in _BASES.items():
     for _length in (1, 2, 3, 4):
         _kind = VectorType(getattr(types, _base), _length)
         VECTORS[_kind.__name__] = _kind
-        VECTORS.update({f"{other}{_length}": _kind for other in _others.split()})
+        VECTORS.update({f"{alias}{_length}": _kind for alias in _aliases.split()})

@@ -9,7 +9,7 @@ from numba import int32
 from simt import cuda
 from simt.trace import STORE
 from simt.xray import unset, xray
-from simt.xray.conflicts import places_of
+from simt.xray.conflicts import locations_of
 
 STEPS, PLACES, BLOCKS, THREADS = 5, 3, 2, 34  # the second warp of a block has two threads
 NOTHING, LOADS, STORES, UPDATES = range(4)
@@ -92,5 +92,5 @@ def test_what_is_found_is_what_all_stores_come_after(shared, order, acts, barrie
     trace = report.trace
     names = np.array([a.name for a in trace.arrays])
     rows = np.flatnonzero(names[trace.array[:]] == ("s" if shared else "y")).tolist()
-    found = unset.of_shared(trace, *places_of(trace)) if shared else unset.of_global(trace)
+    found = unset.of_shared(trace, *locations_of(trace)) if shared else unset.of_global(trace)
     assert set(found.tolist()) == too_early(trace, rows, trace.block[:] if shared else np.zeros(len(trace)))

@@ -189,8 +189,8 @@ def _aligned(builder, access, count):
 
 
 def _neighbours(builder, access, count):
-    first = access.pointer()
-    return [builder.gep(first, [INDEX(k)]) for k in range(count)]
+    pointer = access.pointer()
+    return [builder.gep(pointer, [INDEX(k)]) for k in range(count)]
 
 
 @intrinsic(prefer_literal=True)

@@ -167,17 +167,17 @@ def more_rounds(rounds, most, start, stop, step):
 @intrinsic
 def range_item(typing, start, stop, step, number):
     """The ``number``-th value of ``range(start, stop, step)``, of the type that numba gives it."""
-    given = tuple(types.unliteral(t) for t in (start, stop, step))
-    rule = typing.resolve_function_type(range, given, {})
+    limit_types = tuple(types.unliteral(t) for t in (start, stop, step))
+    rule = typing.resolve_function_type(range, limit_types, {})
     if rule is None:
-        raise TypingError(f"range{given} is not defined")
+        raise TypingError(f"range{limit_types} is not defined")
     kind = rule.return_type.dtype
 
     def generate(context, builder, signature, args):
-        first = convert(context, builder, args[0], given[0], kind)
-        stride = convert(context, builder, args[2], given[2], kind)
+        first_value = convert(context, builder, args[0], limit_types[0], kind)
+        stride = convert(context, builder, args[2], limit_types[2], kind)
         n = convert(context, builder, args[3], types.unliteral(number), kind)
-        return builder.add(first, builder.mul(n, stride))
+        return builder.add(first_value, builder.mul(n, stride))
 
     return kind(start, stop, step, number), generate
 

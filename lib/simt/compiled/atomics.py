@@ -70,12 +70,12 @@ def _loop(name, builder, kind, pointer, operand, flush):
     """Compare and exchange until nobody came between; returns the old value."""
     bits = ir.IntType(kind.bitwidth)
     raw = builder.bitcast(pointer, bits.as_pointer())
-    first = builder.load(raw)
+    loaded = builder.load(raw)
     before, loop, done = (builder.block, builder.append_basic_block("again"), builder.append_basic_block("done"))
     builder.branch(loop)
     builder.position_at_end(loop)
     seen = builder.phi(bits)
-    seen.add_incoming(first, before)
+    seen.add_incoming(loaded, before)
     old = builder.bitcast(seen, operand.type)
     new = builder.bitcast(_new_value(name, builder, kind, old, operand, flush), bits)
     pair = builder.cmpxchg(raw, seen, new, ORDER, ORDER)
@@ -85,18 +85,18 @@ def _loop(name, builder, kind, pointer, operand, flush):
     return old
 
 
-def _update(name, builder, kind, pointer, operands, own, flush):
+def _update(name, builder, kind, pointer, operands, is_shared, flush):
     """One read-modify-write; returns the old value."""
     if name == "cas":
         expected, value = operands
-        if own:
+        if is_shared:
             old = builder.load(pointer)
             same = builder.icmp_unsigned("==", old, expected)
             builder.store(builder.select(same, value, old), pointer)
             return old
         return builder.extract_value(builder.cmpxchg(pointer, expected, value, ORDER, ORDER), 0)
     (operand,) = operands
-    if own:
+    if is_shared:
         old = builder.load(pointer)
         builder.store(_new_value(name, builder, kind, old, operand), pointer)
         return old
@@ -108,7 +108,7 @@ def _update(name, builder, kind, pointer, operands, own, flush):
     return _loop(name, builder, kind, pointer, operand, flush)
 
 
-def _make(name, own):
+def _make(name, is_shared):
     allowed = OPERATIONS[name][0]
 
     @intrinsic(prefer_literal=True)
@@ -118,26 +118,26 @@ def _make(name, own):
             raise TypingError("an atomic operation needs one index for each axis of an array that is not read-only")
         if str(array.dtype) not in allowed:
             raise TypingError(f"cuda.atomic.{name} does not exist for {array.dtype}")
-        given = [types.unliteral(t) for t in operands]
-        if not all(isinstance(t, (types.Integer, types.Float, types.Boolean)) for t in given):
-            raise TypingError(f"cuda.atomic.{name} cannot take {given}")
+        kinds = [types.unliteral(t) for t in operands]
+        if not all(isinstance(t, (types.Integer, types.Float, types.Boolean)) for t in kinds):
+            raise TypingError(f"cuda.atomic.{name} cannot take {kinds}")
 
         def generate(context, builder, signature, args):
             access = Access(context, builder, array, args[2], index, args[3])
             packed = args[4]
             values = [
-                convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(given)
+                convert(context, builder, builder.extract_value(packed, k), t, array.dtype) for k, t in enumerate(kinds)
             ]
 
             watch = WatchedAccess(context, builder, flag, args[0], site)
 
             def perform():
                 flush = None
-                if not own and flushes(name, array.dtype):
+                if not is_shared and flushes(name, array.dtype):
                     flush = (
                         is_argument(builder, access.array) if watch.counter is None else is_global(watch, access.array)
                     )
-                return _update(name, builder, array.dtype, access.pointer(), values, own, flush)
+                return _update(name, builder, array.dtype, access.pointer(), values, is_shared, flush)
 
             return watch.access(access, ATOMIC, perform)
 
@@ -146,4 +146,4 @@ def _make(name, own):
     return atomic
 
 
-ATOMICS = {(name, own): _make(name, own) for name in OPERATIONS for own in (False, True)}
+ATOMICS = {(name, is_shared): _make(name, is_shared) for name in OPERATIONS for is_shared in (False, True)}

@@ -136,10 +136,10 @@ class Calls:
 
     def call_device(self, node, function, stands_in=False):
         nodes = self.unit.devices.arguments(node, function, stands_in)
-        given = [n for n in nodes if not hasattr(n, "bound")]
-        in_order = sorted(given, key=lambda n: (n.lineno, n.col_offset))  # keywords may come in another one
+        passed = [n for n in nodes if not hasattr(n, "bound")]
+        in_order = sorted(passed, key=lambda n: (n.lineno, n.col_offset))  # keywords may come in another one
         args = self.several(in_order)
-        if in_order != given:
+        if in_order != passed:
             args = [self.once(a, node) for a in args]
         lowered = {id(n): a for n, a in zip(in_order, args, strict=True)}
         args = [name(n.bound) if hasattr(n, "bound") else lowered[id(n)] for n in nodes]

@@ -38,7 +38,7 @@ def _admitting(admits, reason):
 
 
 _SHUFFLED = (types.int32, types.int64, types.float32, types.float64)
-whole = _admitting(lambda k: isinstance(k, types.Integer), lambda k: not_counted("a barrier that counts", k))
+counted = _admitting(lambda k: isinstance(k, types.Integer), lambda k: not_counted("a barrier that counts", k))
 shuffled = _admitting(lambda k: k in _SHUFFLED or isinstance(k, types.BaseTuple), not_shuffled)
 voted = _admitting(lambda k: isinstance(k, types.Integer | types.Boolean), not_voted)
 

@@ -74,7 +74,7 @@ def count(kernel, grid, block, args, shared_bytes=0, order="forward", threads=No
     for k, measure in enumerate(slots.MEASURES):
         parts = [slots.sums(b, count_of)[:, : len(info), k] for b in buffers]
         sums[measure] = np.maximum.reduce(parts) if measure in slots.LARGEST else np.add.reduce(parts)
-    arrays = [*trace.arrays, *(_describe(own) for _, own in counted.own.values())]
+    arrays = [*trace.arrays, *(_describe(array) for _, array in counted.own.values())]
     barriers = max(int(b[slots.MOST_MET]) for b in buffers)
     shared = unit.memory.shared_used + shared_bytes
     suspects = shadows.found(buffers, grid_barriers, order == "reverse")
@@ -107,6 +107,6 @@ def _arrays(values):
             yield value
 
 
-def _describe(own):
-    strides = np.empty(own.shape, own.dtype).strides
-    return ArrayInfo(own.name, own.space, own.dtype, own.shape, strides, 0)
+def _describe(array):
+    strides = np.empty(array.shape, array.dtype).strides
+    return ArrayInfo(array.name, array.space, array.dtype, array.shape, strides, 0)

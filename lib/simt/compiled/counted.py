@@ -81,13 +81,13 @@ class Counted:
 
     def given(self, parameters):
         """(names of the compiled function's parameters, statements that number the arrays among them)."""
-        first, raw, statements = 0, [], [assign("_counter", call("_at_address", name("_counts")), self.unit.origin)]
+        start, raw, statements = 0, [], [assign("_counter", call("_at_address", name("_counts")), self.unit.origin)]
         for parameter, kind in zip(parameters, self.unit.argument_types, strict=True):
             count = arrays_in(kind)
             raw.append(f"_raw_{parameter}" if count else parameter)
             if count:
-                statements.append(assign(parameter, self.tagged(first, name(raw[-1])), self.unit.origin))
-            first += count
+                statements.append(assign(parameter, self.tagged(start, name(raw[-1])), self.unit.origin))
+            start += count
         return raw, statements
 
     def region(self, body):

@@ -162,8 +162,8 @@ def count(watch, array, pointer, kind, size):
     known = watch.site | kind << SITE_BITS | size << SITE_BITS + KIND_BITS
     meta = b.or_(INDEX(known), b.shl(number, INDEX(ARRAY_SHIFT)))
     slot = b.mul(b.or_(b.shl(number, INDEX(32)), INDEX(2 * watch.site + 1)), INDEX(0x9E3779B97F4A7C15))
-    given = [watch.counter, b.add(watch.visit, slot), meta, watch.thread, offset]
-    watch.context.compile_internal(b, record, _RECORD, given)
+    operands = [watch.counter, b.add(watch.visit, slot), meta, watch.thread, offset]
+    watch.context.compile_internal(b, record, _RECORD, operands)
     return number, offset
 
 
@@ -174,15 +174,15 @@ def is_global(watch, array):
     return b.icmp_unsigned("==", b.load(b.gep(watch.counter, [info])), INDEX(SPACES.index("global")))
 
 
-def tagger(first):
-    """Intrinsic (value): the same, its arrays numbered from ``first`` on."""
+def tagger(first_number):
+    """Intrinsic (value): the same, its arrays numbered from ``first_number`` on."""
 
     @intrinsic
     def tag(typing, value):
         kind = types.unliteral(value)
 
         def generate(context, builder, signature, args):
-            return _tagged(context, builder, kind, args[0], [first])
+            return _tagged(context, builder, kind, args[0], [first_number])
 
         return kind(value), generate
 
@@ -281,14 +281,14 @@ def meet(counter):
 
 
 @compiled
-def keep_met(kept, block, place, counter):
+def keep_met(kept, block, offset, counter):
     """A block leaves: it keeps the number of barriers that it has passed."""
-    kept[block, place : place + 8].view(np.int64)[0] = peek(counter, MET)
+    kept[block, offset : offset + 8].view(np.int64)[0] = peek(counter, MET)
 
 
 @compiled
-def bring_met(kept, block, place, counter):
-    poke(counter, MET, kept[block, place : place + 8].view(np.int64)[0])
+def bring_met(kept, block, offset, counter):
+    poke(counter, MET, kept[block, offset : offset + 8].view(np.int64)[0])
 
 
 @compiled

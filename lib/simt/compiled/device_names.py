@@ -30,8 +30,8 @@ def index(lowering, node, called):
     for axis in range(count):
         extent = ast.Constant(lowering.unit.block[axis])
         if called.path == "grid":
-            first = ast.BinOp(name(BLOCK[axis]), ast.Mult(), extent)
-            axes.append(ast.BinOp(first, ast.Add(), name(THREAD[axis])))
+            block_start = ast.BinOp(name(BLOCK[axis]), ast.Mult(), extent)
+            axes.append(ast.BinOp(block_start, ast.Add(), name(THREAD[axis])))
         else:
             axes.append(ast.BinOp(name(GRID[axis]), ast.Mult(), extent))
     return axes[0] if count == 1 else ast.Tuple(axes, ast.Load())
@@ -42,20 +42,20 @@ def sync(lowering, node, called):
     kind = _BARRIERS.get(called.path, called.path)
     nodes = lowering.source.bind(node, called)
     lowered = iter(lowering.several([n for n in nodes if n is not None]))
-    given = {p: next(lowered) for p, n in zip(called.parameters, nodes, strict=True) if n is not None}
+    passed = {p: next(lowered) for p, n in zip(called.parameters, nodes, strict=True) if n is not None}
     operands = {}
     if "mask" in called.parameters:
-        mask = given.get("mask", ast.Constant(FULL))
+        mask = passed.get("mask", ast.Constant(FULL))
         full = isinstance(mask, ast.Constant) and int(mask.value) & FULL == FULL
         to_mask = ast.BinOp(call("_int64", mask), ast.BitAnd(), ast.Constant(FULL))
         operands["mask"] = ast.Constant(FULL) if full else lowering.fresh(to_mask, node)
     if kind in SOURCES:
-        operands["operand"] = lowering.fresh(call("_int64", given[called.parameters[2]]), node)
+        operands["operand"] = lowering.fresh(call("_int64", passed[called.parameters[2]]), node)
     if "predicate" in called.parameters:
-        asked = call("_whole" if kind in _BARRIERS.values() else "_voted", given["predicate"])
+        asked = call("_counted_value" if kind in _BARRIERS.values() else "_voted", passed["predicate"])
         operands["value"] = lowering.fresh(call("bool", asked), node)
     elif "value" in called.parameters:
-        value = call("_shuffled_value", given["value"]) if kind in SOURCES else given["value"]
+        value = call("_shuffled_value", passed["value"]) if kind in SOURCES else passed["value"]
         operands["value"] = lowering.fresh(value, node)
     target = None if kind in ("block", "syncwarp") else lowering.unit.namespace.temporary()
     if kind not in _BARRIERS.values():
@@ -104,9 +104,9 @@ def atomic(lowering, node, called):
     if isinstance(target, ast.Name) and target.id in memory.private:
         lowering.refuse(node, "an atomic operation on a local array")
     # A device function that is compiled by itself may have a parameter of a shared array's name.
-    own = isinstance(target, ast.Name) and (lowering.is_kernel or lowering.prefix) and target.id in memory.shared
-    wanted = f"_atomic_{operation}_{'own' if own else 'all'}"
-    function = lowering.unit.namespace.bind(ATOMICS[operation, bool(own)], wanted)
+    is_shared = isinstance(target, ast.Name) and (lowering.is_kernel or lowering.prefix) and target.id in memory.shared
+    wanted = f"_atomic_{operation}_{'shared' if is_shared else 'all'}"
+    function = lowering.unit.namespace.bind(ATOMICS[operation, bool(is_shared)], wanted)
     return call(function, *lowering.flagged(node, "atomic"), target, key, ast.Tuple(operands, ast.Load()))
 
 

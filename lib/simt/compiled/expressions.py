@@ -108,8 +108,8 @@ class Expressions(Calls):
         if any(isinstance(p, ast.Constant) and p.value in (None, ...) for p in items) or items != parts[: len(items)]:
             self.refuse(node, "a slice before an index")
         limits = [limit for p in parts[len(items) :] for limit in (p.lower, p.upper, p.step)]
-        given = [limit for limit in limits if limit is not None]
-        array, *lowered = self.several([node.value, *items, *given])
+        bounds = [limit for limit in limits if limit is not None]
+        array, *lowered = self.several([node.value, *items, *bounds])
         left = iter(lowered[len(items) :])
         if items:
             self.effects.add("load")
@@ -212,12 +212,12 @@ class Expressions(Calls):
 
     def on_IfExp(self, node):
         test = self.expression(node.test)
-        body, other = self.apart(node.body), self.apart(node.orelse)
-        if not (body[2] or other[2]):
-            self.pending += body[0] + other[0]
-            return ast.IfExp(test, body[1], other[1])
+        body, orelse = self.apart(node.body), self.apart(node.orelse)
+        if not (body[2] or orelse[2]):
+            self.pending += body[0] + orelse[0]
+            return ast.IfExp(test, body[1], orelse[1])
         result = self.unit.namespace.temporary()
-        branches = [[*before, assign(result, lowered, node)] for before, lowered, _ in (body, other)]
+        branches = [[*before, assign(result, lowered, node)] for before, lowered, _ in (body, orelse)]
         self.pending.append(ast.copy_location(ast.If(test, *branches), node))
         return name(result)
 

@@ -49,7 +49,7 @@ class Generation:
         self.meetings, self.around = Meetings(self), []  # around: the counters of the loops around a piece
         self.rounds = 1  # of the loops of constant length around a piece
         self.setup = []
-        self.given = set()  # guards that all threads have, where a block is written a second time for that case
+        self.held = set()  # guards that all threads have, where a block is written a second time for that case
         self.slots = {}
         for variable, kinds in sorted(self.storage.items()):
             for kind in kinds:
@@ -130,7 +130,7 @@ class Generation:
             parts.append((self.begin(piece, {guard}, known), guard))
             known.add(guard)
         for head, guard in reversed(parts):
-            if guard in self.given:  # all threads have it: only LLVM is told
+            if guard in self.held:  # all threads have it: only LLVM is told
                 body = [*head, ast.Expr(call("_assume", name(guard))), *body]
             else:
                 body = [*head, ast.If(name(guard), body or [ast.Pass()], [])]
@@ -175,8 +175,8 @@ class Generation:
         for variable in stores:
             body += self._store(variable)
         body = with_limits(body, self.unit)
-        first, last = self.unit.counted.region(body) if self.unit.counted is not None else ([], [])
-        return [*before, *outside, *self.over_threads(self.guarded(piece, [*first, *body])), *last, *after]
+        opening, closing = self.unit.counted.region(body) if self.unit.counted is not None else ([], [])
+        return [*before, *outside, *self.over_threads(self.guarded(piece, [*opening, *body])), *closing, *after]
 
     def _once(self, node):
         """Whether a statement is one assignment of a uniform value to a scalar of the block: run once is enough."""
@@ -209,11 +209,11 @@ class Generation:
     def on_Agree(self, piece: Agree):
         """All threads must have the same value; it becomes a scalar of the block."""
         last = "reverse" if self.unit.order == "reverse" else ""
-        first = " and ".join(
+        is_first = " and ".join(
             f"_t{axis} == {extent - 1 if last else 0}" for axis, extent in zip("xyz", self.unit.block, strict=True)
         )
         body = self.begin(piece, {piece.variable})
-        body += parse(f"if {first}:\n    {piece.result} = {piece.variable}\n"
+        body += parse(f"if {is_first}:\n    {piece.result} = {piece.variable}\n"
                       f"elif {piece.result} != {piece.variable}:\n    _apart = True")  # fmt: skip
         zero = assign(piece.result, call(self._zero(piece.variable)), self.unit.origin)
         stop = parse(f"if _apart:\n    _raise_flag(_flag, {self.unit.DIVERGED})")
@@ -228,9 +228,9 @@ class Generation:
         some = ast.If(piece.test, self.block(piece.body) or [ast.Pass()], self.block(piece.orelse))
         if not piece.full:
             return [some]
-        self.given.add(piece.guard)
+        self.held.add(piece.guard)
         everyone = ast.If(name(piece.full), self.block(piece.body) or [ast.Pass()], [some])
-        self.given.discard(piece.guard)
+        self.held.discard(piece.guard)
         return [everyone]
 
     def on_ScalarFor(self, piece: ScalarFor):
@@ -281,11 +281,11 @@ class Generation:
             return []
         if sync.kind in ("count", "and", "or"):
             return self._counted(piece)
-        whole = isinstance(sync.operands["mask"], ast.Constant) and not piece.guards and not self.unit.returns
+        whole_warp = isinstance(sync.operands["mask"], ast.Constant) and not piece.guards and not self.unit.returns
         raced = self.unit.counted is not None and self.unit.counted.raced
-        if whole and sync.kind == "syncwarp":
+        if whole_warp and sync.kind == "syncwarp":
             return parse(f"_order_warps(_counter, {self.threads})") if raced else []
-        if whole and sync.kind in SOURCES:
+        if whole_warp and sync.kind in SOURCES:
             return self._result(
                 piece, call("_from_whole_warp", self._values(piece), self._source(piece), name("_t"), self.threads)
             )

@@ -191,15 +191,15 @@ def _explain(kernel, unit, grid, block, args, shared_bytes, order, failure, rest
         _again(kernel, unit, grid, block, args, shared_bytes, order)
     if isinstance(failure, LeftWaiting):
         _left_waiting(unit, failure)
-    place = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
+    block_index = (failure.block % grid[0], failure.block // grid[0] % grid[1], failure.block // (grid[0] * grid[1]))
     if apart:
         raise NotFollowed(
-            f"in block {place} threads take different ways around the barrier or warp operation at line "
+            f"in block {block_index} threads take different ways around the barrier or warp operation at line "
             f"{failure.line}, which the compiled engine cannot follow (the executor can)",
             kernel=unit.name,
         )
     lines = ", ".join(map(str, unit.lines_of(failure.flag)))
-    what = f"block {place} used an index outside an array (line {lines})"
+    what = f"block {block_index} used an index outside an array (line {lines})"
     if everything and as_before:
         what += (
             ". In the executor, where threads run one after the other, it does not: the index depends on their order"

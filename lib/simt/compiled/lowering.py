@@ -240,7 +240,7 @@ class Lowering(Visits, Expressions):
 
     def do_While(self, node):
         outer, self.pending = self.pending, []
-        around, (first, enter) = self.visit, self.rounds(node)
+        around, (setup, enter) = self.visit, self.rounds(node)
         effects, self.effects = self.effects, set()
         test = self.expression(node.test)
         reads = bool(enter) and bool(self.effects & {"load", "store"})
@@ -258,7 +258,7 @@ class Lowering(Visits, Expressions):
         else:
             lowered = ast.While(test, [*enter, *body] or [ast.Pass()], self.otherwise(node))
         lowered.may_wait = may_wait(node, self.source)
-        return [*first, lowered]
+        return [*setup, lowered]
 
     def do_Assert(self, node):
         failed = ast.Expr(call("_raise_flag", name("_flag"), self.unit.RAISED))

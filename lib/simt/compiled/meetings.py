@@ -62,8 +62,8 @@ class Meetings:
             if self.inside(body):
                 ask.append(ast.If(_among(self.inside(body)), [assign(way, ast.Constant(number), self.unit.origin)], []))
         body, orelse = (self.generation.block(part) or [ast.Pass()] for part in (piece.body, piece.orelse))
-        taken, other = (parse(f"{way} == {number}")[0].value for number in (1, 2))
-        return [*ask, ast.If(taken, body, [ast.If(other, orelse, [])])]
+        taken, not_taken = (parse(f"{way} == {number}")[0].value for number in (1, 2))
+        return [*ask, ast.If(taken, body, [ast.If(not_taken, orelse, [])])]
 
     def on_ScalarWhile(self, piece: ScalarWhile):
         entered = ast.BoolOp(ast.Or(), [_starts(), _among(self.inside(piece.body))])
@@ -76,21 +76,21 @@ class Meetings:
         number, origin = self.numbers[piece], self.unit.origin
         keep, bring = [], []
         for pointer, size in (*self._slots(piece), *self.unit.memory.sizes()):
-            place = self._place(pointer, size)
-            keep.append(ast.Expr(call("_keep", name("_kept"), name("_b"), place, name(pointer), size)))
-            bring.append(ast.Expr(call("_bring", name("_kept"), name("_b"), place, name(pointer), size)))
+            offset = self._place(pointer, size)
+            keep.append(ast.Expr(call("_keep", name("_kept"), name("_b"), offset, name(pointer), size)))
+            bring.append(ast.Expr(call("_bring", name("_kept"), name("_b"), offset, name(pointer), size)))
         for variable, kind in self._scalars(piece):
-            place = self._place((variable, kind), size_of(kind))
+            offset = self._place((variable, kind), size_of(kind))
             keeper, bringer = (
                 self.unit.namespace.once((make, kind), lambda make=make, kind=kind: make(kind))
                 for make in (storage.keep_value, storage.kept_value)
             )
-            keep.append(ast.Expr(call(keeper, name("_kept"), name("_b"), place, name(variable))))
-            bring.append(assign(variable, call(bringer, name("_kept"), name("_b"), place), origin))
+            keep.append(ast.Expr(call(keeper, name("_kept"), name("_b"), offset, name(variable))))
+            bring.append(assign(variable, call(bringer, name("_kept"), name("_b"), offset), origin))
         if self.unit.counted is not None:  # the barriers that it has passed
-            place = self._place("_met", 8)
-            keep.append(ast.Expr(call("_keep_met", name("_kept"), name("_b"), place, name("_counter"))))
-            bring.append(ast.Expr(call("_bring_met", name("_kept"), name("_b"), place, name("_counter"))))
+            offset = self._place("_met", 8)
+            keep.append(ast.Expr(call("_keep_met", name("_kept"), name("_b"), offset, name("_counter"))))
+            bring.append(ast.Expr(call("_bring_met", name("_kept"), name("_b"), offset, name("_counter"))))
         replication = self.generation.replication
         for variable in replication.constants_before(piece):
             bring.append(assign(variable, replication.constants[variable], origin))

@@ -31,7 +31,7 @@ NAMESPACE = {
     "_clz": arithmetic.clz, "_ffs": arithmetic.ffs, "_brev": arithmetic.brev, "_cbrt": arithmetic.cube_root,
     "_selp": arithmetic.select, "_range_length": arithmetic.range_length, "_range_item": arithmetic.range_item,
     "_more_rounds": arithmetic.more_rounds,
-    "_int": casts.to_int, "_whole": casts.whole, "_shuffled_value": casts.shuffled, "_voted": casts.voted,
+    "_int": casts.to_int, "_counted_value": casts.counted, "_shuffled_value": casts.shuffled, "_voted": casts.voted,
     "_int64": casts.caster(types.int64), "_lane": _lane, "_lanemask_lt": _lanemask_lt,
     "_from_whole_warp": warp.from_whole_warp, "_from_participant": warp.from_participant,
     "_participants": warp.participants, "_barrier_count": warp.barrier_count, "_barrier_and": warp.barrier_and,
@@ -48,8 +48,8 @@ NAMESPACE = {
     **{"_stub_" + n: f for n, f in warp.STUBS.items()},
 }  # fmt: skip
 CHEAP = frozenset((
-    "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_whole", "_shuffled_value", "_voted", "_int64",
-    "_lane", "_lanemask_lt", "_range_length",
+    "_item", "_min", "_max", "_shift_left", "_shift_right", "_int", "_counted_value", "_shuffled_value", "_voted",
+    "_int64", "_lane", "_lanemask_lt", "_range_length",
     "_range_item", "_selp", "_popc", "_visit_of", "_no_array", "_clz", "_ffs", "_brev", "bool", "float", "abs", "len",
 ))  # fmt: skip
 PURE = CHEAP | {"_fma", "_cbrt", "range", "complex", "round", "pow", "divmod", "enumerate", "zip"}
@@ -80,8 +80,8 @@ class Namespace:
 
     def bind(self, value, wanted=None):
         """The name under which compiled code finds a Python object."""
-        for known, other in self.objects.items():
-            if other is value:
+        for known, bound in self.objects.items():
+            if bound is value:
                 return known
         identifier = wanted if wanted and wanted not in self.objects else f"_c{len(self.objects)}"
         self.objects[identifier] = value

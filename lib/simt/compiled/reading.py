@@ -163,12 +163,12 @@ def pieces(kernel, block, args, shared_bytes=0):
         n.lineno for n in ast.walk(unit.node) if isinstance(n, ast.Call) and "syncthreads" in ast.unparse(n.func)
     }
     file = kernel.py_func.__code__.co_filename
-    first, last = unit.node.body[0].lineno, unit.node.end_lineno
-    lines = [linecache.getline(file, n).rstrip() for n in range(first, last + 1)]
+    first_line, last_line = unit.node.body[0].lineno, unit.node.end_lineno
+    lines = [linecache.getline(file, n).rstrip() for n in range(first_line, last_line + 1)]
     margin = min(len(line) - len(line.lstrip()) for line in lines if line)
     rows = tuple(
         (n, line[margin:], frozenset() if n in barriers else frozenset(where.get(n, ())), n in barriers)
-        for n, line in zip(range(first, last + 1), lines, strict=True)
+        for n, line in zip(range(first_line, last_line + 1), lines, strict=True)
     )
     return Pieces(kernel.py_func.__name__, rows, count)
 
@@ -185,8 +185,8 @@ def _drawn(pieces):
     ]
     for number in range(pieces.count):
         parts.append(f'<text x="{step * number + 10}" y="15" text-anchor="middle">{number + 1}</text>')
-    for place, (_, text, numbers, barrier) in enumerate(pieces.rows, 1):
-        y = place * height
+    for row, (_, text, numbers, barrier) in enumerate(pieces.rows, 1):
+        y = row * height
         weight = ' font-weight="bold"' if barrier else ""
         parts.append(
             f'<text x="{left}" y="{y + 15}" font-family="monospace" xml:space="preserve" '

@@ -286,12 +286,12 @@ class Replication:
         needs = self.needs[piece]
         return sorted(n for n in needs.fresh if n not in self.recomputed and not isinstance(piece, Collective))
 
-    def restored(self, piece, updated, given=()):
+    def restored(self, piece, updated, assigned=()):
         """Of the names that a piece reads and then assigns, the scalars of the block that have a value before.
 
         Every thread begins with that value: ``step //= 2`` is done once for the block, not once for each thread.
         """
-        before = self.needs[piece].reached | set(given)
+        before = self.needs[piece].reached | set(assigned)
         return sorted(n for n in updated & before if self.is_scalar(n))
 
 

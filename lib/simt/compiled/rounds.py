@@ -95,12 +95,12 @@ def _limited(node, unit, long):
 
 def range_given(node, unit, rounds, most):
     """(statements before a ``for``, how many ``rounds`` there are with its own). What a limit calls is called once."""
-    before, given = [], []
+    before, limits = [], []
     for limit in node.iter.args:
         if any(isinstance(n, ast.Call) for n in ast.walk(limit)):
             before.append(assign(unit.namespace.temporary(), limit, node))
             limit = name(before[-1].targets[0].id)
-        given.append(limit)
-    node.iter = call("range", *given)
-    three = [ast.Constant(0), *given, ast.Constant(1)] if len(given) == 1 else [*given, ast.Constant(1)][:3]
+        limits.append(limit)
+    node.iter = call("range", *limits)
+    three = [ast.Constant(0), *limits, ast.Constant(1)] if len(limits) == 1 else [*limits, ast.Constant(1)][:3]
     return before, call("_more_rounds", name(rounds), most, *three)

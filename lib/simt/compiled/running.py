@@ -87,9 +87,9 @@ class RunningLaunch:
                 self.size = max(1, min(grown, fair))
             if self.failures or self.error or self.stop[0] or self.next >= self.blocks:
                 return None
-            first = self.next
-            self.next = last = min(self.blocks, first + self.size)
-        return (self.blocks - last, self.blocks - first) if self.reverse else (first, last)
+            begin = self.next
+            self.next = end = min(self.blocks, begin + self.size)
+        return (self.blocks - end, self.blocks - begin) if self.reverse else (begin, end)
 
     def _work(self):
         result, dynamic = np.zeros(3, np.int64), np.empty(max(16, self.shared_bytes) + 64, np.uint8)

@@ -114,15 +114,15 @@ def far(words, k, block, kind, turn):
         if word == 0 or word >> TURNS != turn:
             new = turn << TURNS | kind << SEEN | block
         else:
-            one, seen = word & MOST_BLOCKS - 1, word >> SEEN & KINDS
+            known_block, seen = word & MOST_BLOCKS - 1, word >> SEEN & KINDS
             if word & BLOCKS_CAME:
                 if seen == kind:
                     return -1
-                return one if one != block else word >> SECOND & MOST_BLOCKS - 1
-            if one == block:
+                return known_block if known_block != block else word >> SECOND & MOST_BLOCKS - 1
+            if known_block == block:
                 new = word | kind << SEEN
             elif seen != kind or kind == STORES:
-                return one
+                return known_block
             else:
                 new = word | BLOCKS_CAME | block << SECOND
         if new == word or swap(words, k, word, new):
@@ -155,12 +155,12 @@ def come(counter, site, kind, size, number, thread, offset):
     seen_by = peek(counter, row)
     if seen_by == 0:
         return
-    first, unit = offset + peek(counter, row + 1), peek(counter, row + 2)
-    begin = first >> unit
-    end, words = (first + size - 1 >> unit) + 1, at_address(peek(counter, NEAR))
-    place = peek(counter, row + 3)
+    start, unit = offset + peek(counter, row + 1), peek(counter, row + 2)
+    begin = start >> unit
+    end, words = (start + size - 1 >> unit) + 1, at_address(peek(counter, NEAR))
+    near_start = peek(counter, row + 3)
     for k in range(begin, end):
-        other = near(counter, words, place + k, thread, kind)
+        other = near(counter, words, near_start + k, thread, kind)
         if other >= 0:
             suspect(counter, IN_BLOCK, site, number, offset, thread, other)
     if seen_by == IN_GRID:
@@ -176,8 +176,8 @@ _COME = types.void(FLAG, *[types.int64] * 6)
 
 def shadow(watch, number, offset, kind, size):
     """Emit the look at an access. ``watch``: who asks (watching.py); ``number``: of the array."""
-    given = [INDEX(watch.site), INDEX(1 << kind), INDEX(size), number, watch.thread, offset]
-    watch.context.compile_internal(watch.builder, come, _COME, [watch.counter, *given])
+    operands = [INDEX(watch.site), INDEX(1 << kind), INDEX(size), number, watch.thread, offset]
+    watch.context.compile_internal(watch.builder, come, _COME, [watch.counter, *operands])
 
 
 @compiled

@@ -167,9 +167,9 @@ class Splitting:
             return [*pieces, Agree(test, result, node.lineno), branch]
         pieces += self.guarded(test, node.body, guards)
         if node.orelse:
-            other = self.varying()
-            pieces.append(Region([assign(other, negation(name(test)), node)], guards))
-            pieces += self.guarded(other, node.orelse, guards)
+            negated = self.varying()
+            pieces.append(Region([assign(negated, negation(name(test)), node)], guards))
+            pieces += self.guarded(negated, node.orelse, guards)
         return pieces
 
     def guarded(self, guard, body, guards):
@@ -223,8 +223,8 @@ class Splitting:
         """(assignments, name of the number of iterations, value of the target in iteration `number`) of a range."""
         start, stop, step, count = (fresh() for _ in range(4))
         args = node.iter.args
-        given = [ast.Constant(0), *args, ast.Constant(1)] if len(args) == 1 else [*args, ast.Constant(1)][:3]
-        head = [assign(v, a, node) for v, a in zip((start, stop, step), given, strict=True)]
+        limits = [ast.Constant(0), *args, ast.Constant(1)] if len(args) == 1 else [*args, ast.Constant(1)][:3]
+        head = [assign(v, a, node) for v, a in zip((start, stop, step), limits, strict=True)]
         head.append(assign(count, call("_range_length", name(start), name(stop), name(step)), node))
         return head, count, call("_range_item", name(start), name(stop), name(step), name(number))
 
@@ -260,8 +260,8 @@ class Splitting:
     def split_While(self, node, guards):
         body, leave = _without_last_break(node.body)
         barrier, endless = _has_barrier(node), isinstance(node.test, ast.Constant) and node.test.value
-        own_leave = leave is not None and not self.uniformity.is_uniform(leave)
-        if barrier or (self.uniformity.is_uniform(node.test) and not own_leave):
+        varying_leave = leave is not None and not self.uniformity.is_uniform(leave)
+        if barrier or (self.uniformity.is_uniform(node.test) and not varying_leave):
             if endless:
                 ask = []
             elif self.uniformity.is_uniform(node.test):

@@ -110,8 +110,8 @@ def private_view(shape, dtype, threads):
         def generate(context, builder, signature, args):
             itemsize = context.get_abi_sizeof(context.get_data_type(dtype))
             strides = [s * threads for s in _row_major(shape, itemsize)]
-            first = builder.gep(args[0], [args[1]], inbounds=True)
-            return _array(context, builder, kind, first, shape, strides, itemsize)
+            data = builder.gep(args[0], [args[1]], inbounds=True)
+            return _array(context, builder, kind, data, shape, strides, itemsize)
 
         return kind(pointer, thread), generate
 
@@ -140,22 +140,22 @@ def poke(typing, pointer, index, value):
     return types.void(pointer, types.int64, value), generate
 
 
-def _in_kept(context, builder, kept, memory, block, place):
-    """Pointer to `place` in the row of `block` of ``kept``, an array of bytes for each block."""
+def _in_kept(context, builder, kept, memory, block, offset):
+    """Pointer to `offset` in the row of `block` of ``kept``, an array of bytes for each block."""
     rows = context.make_array(kept)(context, builder, memory)
     width = builder.extract_value(rows.shape, 1)
-    return builder.gep(rows.data, [builder.add(builder.mul(block, width), place)])
+    return builder.gep(rows.data, [builder.add(builder.mul(block, width), offset)])
 
 
 def _copier(there):
     @intrinsic
-    def copy(typing, kept, block, place, what, size):
+    def copy(typing, kept, block, offset, what, size):
         def generate(context, builder, signature, args):
-            memory, block, place, value, size = args
+            memory, block, offset, value, size = args
             pointer = value
             if isinstance(what, types.Array):
                 pointer = context.make_array(what)(context, builder, value).data
-            ends = [_in_kept(context, builder, kept, memory, block, place), pointer]
+            ends = [_in_kept(context, builder, kept, memory, block, offset), pointer]
             target, source = (builder.bitcast(p, BYTE.as_pointer()) for p in (ends if there else ends[::-1]))
             cgutils.raw_memcpy(builder, target, source, size, INDEX(1))
             return context.get_dummy_value()
@@ -169,10 +169,10 @@ keep, bring = _copier(True), _copier(False)  # (kept, block, place, pointer or a
 
 
 def keep_value(kind):
-    """Intrinsic (kept, block, place, value): keep a value of a numba type."""
+    """Intrinsic (kept, block, offset, value): keep a value of a numba type."""
 
     @intrinsic
-    def make(typing, kept, block, place, value):
+    def make(typing, kept, block, offset, value):
         def generate(context, builder, signature, args):
             pointer = _in_kept(context, builder, kept, *args[:3])
             converted = context.cast(builder, args[3], types.unliteral(value), kind)
@@ -186,10 +186,10 @@ def keep_value(kind):
 
 
 def kept_value(kind):
-    """Intrinsic (kept, block, place): a value of a numba type that was kept."""
+    """Intrinsic (kept, block, offset): a value of a numba type that was kept."""
 
     @intrinsic
-    def make(typing, kept, block, place):
+    def make(typing, kept, block, offset):
         def generate(context, builder, signature, args):
             pointer = _in_kept(context, builder, kept, *args)
             return context.unpack_value(

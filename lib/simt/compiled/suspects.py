@@ -66,11 +66,11 @@ class Shadows:
 
     def _of_shared(self, unit, shared_bytes):
         """Units of shared memory. All dynamic arrays lie in the same place."""
-        own = [(number, o) for number, o in unit.counted.own.values() if o.space == "shared"]
-        if not own:
+        arrays = [(number, o) for number, o in unit.counted.own.values() if o.space == "shared"]
+        if not arrays:
             return 0
-        bits, offset = min(o.dtype.itemsize for _, o in own).bit_length() - 1, -(-shared_bytes // ALIGNED) * ALIGNED
-        for number, o in own:
+        bits, offset = min(o.dtype.itemsize for _, o in arrays).bit_length() - 1, -(-shared_bytes // ALIGNED) * ALIGNED
+        for number, o in arrays:
             size = prod(o.shape) * o.dtype.itemsize
             self.rows[number, :3] = shadow.IN_BLOCK, offset if size else 0, bits
             offset += -(-size // ALIGNED) * ALIGNED
@@ -94,15 +94,17 @@ class Shadows:
             self.unseen = f"it passes more than {shadow.MOST_TURNS - 1:,} barriers of the grid"
         if self.unseen:
             return (), self.unseen
-        first = {}
+        found = {}
         for b in buffers:
             rows = b[slots.SUSPECTS :][: slots.SUSPECT_WORDS * b[slots.SUSPECTED]].reshape(-1, slots.SUSPECT_WORDS)
             for scope, site, array, offset, block, thread, other, _ in rows.tolist():
                 near = scope == shadow.IN_BLOCK
                 blocks = (block,) if near else tuple(sorted((block, other)))
                 first_thread = block * self.threads
-                one = Suspect(blocks, site, array, offset, first_thread + thread, first_thread + other if near else -1)
+                suspect = Suspect(
+                    blocks, site, array, offset, first_thread + thread, first_thread + other if near else -1
+                )
                 key = scope, site, array
-                if key not in first or (blocks < first[key].blocks) != last_first:
-                    first[key] = one
-        return tuple(first[key] for key in sorted(first)), ""
+                if key not in found or (blocks < found[key].blocks) != last_first:
+                    found[key] = suspect
+        return tuple(found[key] for key in sorted(found)), ""

@@ -43,11 +43,11 @@ def tally(words, p):
     size = meta >> SITE_BITS + KIND_BITS & (1 << SIZE_BITS) - 1
     number = meta >> ARRAY_SHIFT
     info = INFO + INFO_WORDS * number
-    space, first, step, item = words[info], words[info + 1], words[info + 2], words[info + 3]
+    space, base, step, item = words[info], words[info + 1], words[info + 2], words[info + 3]
     n, lane = WARP, ALL_LANES
     if lanes == (1 << WARP) - 1 and space != LOCAL:
         for k in range(WARP):
-            words[ADDRESSES + k] = words[p + OFFSETS + k] + first
+            words[ADDRESSES + k] = words[p + OFFSETS + k] + base
     else:
         n, lane = 0, SOME_LANES
         for k in range(WARP):
@@ -56,7 +56,7 @@ def tally(words, p):
                 if space == LOCAL:  # the words of 32 lanes lie side by side
                     address = address // step * item
                     address = ((address >> 2) * WARP + k) * WORD + (address & 3)
-                words[ADDRESSES + n], words[SOME_LANES + n] = address + first, k
+                words[ADDRESSES + n], words[SOME_LANES + n] = address + base, k
                 n += 1
     row = SUMS + ROW * (MOST_ARRAYS * site + number)
     words[row] += 1
@@ -71,10 +71,10 @@ def tally(words, p):
     words[row + 2] += addresses * size
     words[row + 7] += addresses
     if space == SHARED:
-        at_once = min(WARP, max(1, WARP * WORD // max(size, WORD)))
-        if kind == LOAD and at_once < WARP and (paired(words, lane, n, 1) or paired(words, lane, n, 2)):
-            at_once *= 2
-        wavefronts, least, ways = bank_passes(words, lane, n, size, step, rising, at_once)
+        lanes_per_pass = min(WARP, max(1, WARP * WORD // max(size, WORD)))
+        if kind == LOAD and lanes_per_pass < WARP and (paired(words, lane, n, 1) or paired(words, lane, n, 2)):
+            lanes_per_pass *= 2
+        wavefronts, least, ways = bank_passes(words, lane, n, size, step, rising, lanes_per_pass)
         words[row + 4] += wavefronts
         words[row + 5] += least
         words[row + 6] = max(words[row + 6], ways)
@@ -166,9 +166,9 @@ def paired(words, lane, n, apart):
 
 
 @compiled
-def bank_passes(words, lane, n, size, step, rising, at_once):
+def bank_passes(words, lane, n, size, step, rising, lanes_per_pass):
     """(wavefronts, least wavefronts, ways) of an access to shared memory. lane: where the lanes' numbers stand.
-    at_once: how many lanes are served in a pass."""
+    lanes_per_pass: how many lanes are served in a pass."""
     if size == WORD and rising and words[ADDRESSES] & 3 == 0:
         if words[ADDRESSES + n - 1] - words[ADDRESSES] < WORD * BANKS:
             return 1, 1, 1
@@ -178,10 +178,10 @@ def bank_passes(words, lane, n, size, step, rising, at_once):
             return ways, 1, ways
     wavefronts = least = ways = k = 0
     while k < n:
-        part, most = words[lane + k] // at_once, 0
+        part, most = words[lane + k] // lanes_per_pass, 0
         for bank in range(BANKS):
             words[COUNTS + bank] = 0
-        while k < n and words[lane + k] // at_once == part:
+        while k < n and words[lane + k] // lanes_per_pass == part:
             for word in range(words[ADDRESSES + k] >> 2, (words[ADDRESSES + k] + size - 1 >> 2) + 1):
                 bank = word & BANKS - 1
                 there = words[COUNTS + bank]

@@ -22,7 +22,7 @@ class Together(RunningLaunch):
 
     def __init__(self, function, grid, arguments, shared_bytes, order, threads, keeps, counter=None):
         super().__init__(function, grid, arguments, shared_bytes, order, threads, counter and self._counter)
-        self.made, self.mine, self.passed = counter, threading.local(), 0
+        self.made, self.local, self.passed = counter, threading.local(), 0
         self.stand = np.zeros(self.blocks, np.int64)  # the barrier at which each block stands; -1 where it has ended
         self.arguments = [self.stand, np.empty((self.blocks, keeps), np.uint8), *arguments]
         self.done = False
@@ -30,9 +30,9 @@ class Together(RunningLaunch):
 
     def _counter(self):
         """A buffer for each worker, for all of its rounds."""
-        if not hasattr(self.mine, "buffer"):
-            self.mine.buffer = self.made()
-        return self.mine.buffer
+        if not hasattr(self.local, "buffer"):
+            self.local.buffer = self.made()
+        return self.local.buffer
 
     def _work(self):
         while not self.done:
@@ -44,8 +44,8 @@ class Together(RunningLaunch):
         self.next, waiting = 0, np.flatnonzero(self.stand >= 0)
         ended = self.failures or self.error or self.stop[0] or not len(waiting)
         if not ended and len(waiting) < self.blocks:
-            first = int(waiting[0])
-            self.failures.append(LeftWaiting(first, int(self.stand[first]), len(waiting), self.blocks))
+            block = int(waiting[0])
+            self.failures.append(LeftWaiting(block, int(self.stand[block]), len(waiting), self.blocks))
         self.done = bool(ended or self.failures)
         self.passed += not self.done
         if self.made is not None:

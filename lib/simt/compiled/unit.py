@@ -137,8 +137,8 @@ class Unit:
             body.insert(0, assign("_alive", ast.Constant(True), self.origin))
         assigned = assigned_in(body)
         self.reassigned = [p for p in self.parameters if p in assigned]
-        given = [assign(p, name(f"_given_{p}"), self.origin) for p in self.reassigned]
-        return [*given, *self.memory.private_views(), *with_stop(body, self)]
+        copies = [assign(p, name(f"_given_{p}"), self.origin) for p in self.reassigned]
+        return [*copies, *self.memory.private_views(), *with_stop(body, self)]
 
     @property
     def parameter_names(self):
@@ -174,9 +174,9 @@ class Unit:
         python = self.python([*hidden, *self.parameter_names], statements)
         places = [types.int64] * (len(HIDDEN) - 2)
         counted = (FLAG, types.int64) if self.counted is not None else ()
-        given = (DYNAMIC, FLAG, types.intp, *places, *counted, *self.argument_types)
+        signature = (DYNAMIC, FLAG, types.intp, *places, *counted, *self.argument_types)
         try:
-            crossing, variables = infer(python, given)
+            crossing, variables = infer(python, signature)
         except NumbaError as error:
             self.refuse_error(error)
         probes = {sequential.probes[number]: kind for number, kind in crossing.items()}
@@ -210,7 +210,7 @@ class Unit:
             for identifier, kind in (("_active", types.boolean), ("_mask", types.int64), ("_part", types.int64)):
                 setup.append(assign(identifier, call(self.memory.per_thread(kind)), self.origin))
         setup.insert(0, assign("_flag", call("_new_flag"), self.origin))
-        place = parse(
+        indices = parse(
             "_bx = _between(_b % _gx, 0, 2147483648)\n_by = _between(_b // _gx % _gy, 0, 65536)\n"
             "_bz = _between(_b // (_gx * _gy), 0, 65536)\n_tx = 0\n_ty = 0\n_tz = 0\n_t = 0\n_turns = 0",
             self.origin,
@@ -222,39 +222,39 @@ class Unit:
             counts, kinds = ["_counts"], (types.intp,)
             begin = parse("_begin_block(_counter)\n" + "_enter(_counter, _b)" * self.counted.raced, self.origin)
             block = [*begin, *block, *parse("_end_block(_counter)", self.origin)]
-        body = [*place, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
+        body = [*indices, *self.memory.statements(), *block, *parse(FAILED, self.origin)]
         number = parse("_b = _last - 1 - _n" if self.order == "reverse" else "_b = _first + _n")
         hidden = ["_gx", "_gy", "_gz", "_stop", "_result", "_dynamic", *counts]
-        given = (types.intp, RESULT, DYNAMIC, *kinds)
+        signature = (types.intp, RESULT, DYNAMIC, *kinds)
         setup, loop = [*setup], [*number, *body]
         if generation.meetings.numbers:  # a function for one block, which has to be left in the middle
             self.keeps = generation.meetings.bytes
             self.barriers = {number: piece.sync for piece, number in generation.meetings.numbers.items()}
-            hidden, given = [*hidden, "_stand", "_kept"], (*given, STAND, KEPT)
+            hidden, signature = [*hidden, "_stand", "_kept"], (*signature, STAND, KEPT)
             body = [*parse("_at = _stand[_b]"), *body, *parse("_stand[_b] = -1")]
-            one = self.compiled(
-                ["_b", *hidden, *names], [*setup, *body], (types.int64,) * 4 + given, generation.variables
+            block_function = self.compiled(
+                ["_b", *hidden, *names], [*setup, *body], (types.int64,) * 4 + signature, generation.variables
             )
             goes_on = "if _stand[_b] >= 0:\n    CALL\nif _result[0] >= 0:\n    return"
-            again = ast.Expr(call(self.namespace.bind(one), *map(name, ["_b", *hidden, *names])))
+            again = ast.Expr(call(self.namespace.bind(block_function), *map(name, ["_b", *hidden, *names])))
             setup, loop = [], [*number, *parse(goes_on, self.origin, CALL=[again])]
         over = ast.For(name("_n", True), parse("range(_last - _first)", self.origin)[0].value, loop, [])
-        parameters, given = ["_first", "_last", *hidden, *names], (types.int64,) * 5 + given
-        return self.compiled(parameters, [*setup, over], given, generation.variables)
+        parameters, signature = ["_first", "_last", *hidden, *names], (types.int64,) * 5 + signature
+        return self.compiled(parameters, [*setup, over], signature, generation.variables)
 
-    def compiled(self, parameters, statements, given, variables):
-        """A generated function, compiled. given: the types of its parameters before those of the kernel."""
+    def compiled(self, parameters, statements, signature, variables):
+        """A generated function, compiled. signature: the types of its parameters before those of the kernel."""
         python = self.python(parameters, statements)
         self.stages.setdefault("generated", show([python.tree]))
-        made, given = (
+        made, signature = (
             njit(error_model="numpy", nogil=True, _nrt=False, pipeline_class=ThreadLoops)(python),
-            (*given, *self.argument_types),
+            (*signature, *self.argument_types),
         )
         try:
-            made.compile(given)
+            made.compile(signature)
         except NumbaError as error:
             self.refuse_error(error)
-        self.compare_types(made.overloads[given].type_annotation.typemap, variables)
+        self.compare_types(made.overloads[signature].type_annotation.typemap, variables)
         return made
 
     def compare_types(self, typemap, variables):

@@ -37,8 +37,8 @@ def _flag(name):
     return f"{name}_is_set"
 
 
-def _assign(name, value, at):
-    return ast.copy_location(ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(value)), at)
+def _assign(name, value, origin):
+    return ast.copy_location(ast.Assign([ast.Name(_flag(name), ast.Store())], ast.Constant(value)), origin)
 
 
 def _insert(block, names, found):

@@ -23,8 +23,8 @@ class Visits:
         if self.unit.counted is None:
             return [name("_flag") if self.unit.checked else ast.Constant(None), ast.Constant(line)]
         self.effects.add("thread")
-        source, place = (self.stands_for[0].source, self.stands_for[1]) if self.stands_for else (self.source, node)
-        number = self.unit.counted.site(source.site(place, kind))
+        source, site_node = (self.stands_for[0].source, self.stands_for[1]) if self.stands_for else (self.source, node)
+        number = self.unit.counted.site(source.site(site_node, kind))
         watch = [name("_flag"), name("_counter"), self.visited, name("_t")]
         if self.unit.counted.raced:
             watch.append(ast.Constant(True))
@@ -47,11 +47,11 @@ class Visits:
 
     def hidden(self, stands_in):
         """What a device function gets besides its arguments."""
-        given = [name(n) for n in self.unit.hidden]
+        arguments = [name(n) for n in self.unit.hidden]
         if self.unit.counted is not None:
-            here = self.visited
-            given[-1] = here if stands_in else call("_visit_of", here, self.unit.counted.next_visit(), 0)
-        return given
+            visit = self.visited
+            arguments[-1] = visit if stands_in else call("_visit_of", visit, self.unit.counted.next_visit(), 0)
+        return arguments
 
     def items_of(self, iterable, node):
         """An iterable that is no array: what a loop over an array reads is not counted."""

@@ -61,8 +61,8 @@ SOURCES = {
 @inline
 def from_whole_warp(values, source, thread, threads):
     """The value of lane ``source`` where every thread of the block takes part."""
-    other = thread - (thread & 31) + source
-    return peek(values, other) if other < threads else poison(values)
+    source_thread = thread - (thread & 31) + source
+    return peek(values, source_thread) if source_thread < threads else poison(values)
 
 
 @inline
@@ -88,9 +88,9 @@ def participants(part, mask, active, alive, threads, flag, bit):
                 named = peek(mask, base + lane)
                 if named != known:
                     known, present = named, 0
-                    for other in range(lanes):
-                        if peek(active, base + other) and peek(mask, base + other) == named:
-                            present |= 1 << other
+                    for peer in range(lanes):
+                        if peek(active, base + peer) and peek(mask, base + peer) == named:
+                            present |= 1 << peer
                 poke(part, base + lane, present)
                 if not named >> lane & 1 or named & living & ~present:
                     raise_flag(flag, bit)
@@ -107,16 +107,16 @@ def _vote(decide):
                     votes |= 1 << lane
             for lane in range(lanes):
                 if peek(active, base + lane):
-                    here = peek(part, base + lane)
-                    poke(result, base + lane, decide(votes & here, here))
+                    members = peek(part, base + lane)
+                    poke(result, base + lane, decide(votes & members, members))
 
     return vote
 
 
-ballot_sync = _vote(inline(lambda votes, here: votes))
-any_sync = _vote(inline(lambda votes, here: votes != 0))
-all_sync = _vote(inline(lambda votes, here: votes == here))
-eq_sync = _vote(inline(lambda votes, here: votes == here or votes == 0))
+ballot_sync = _vote(inline(lambda votes, members: votes))
+any_sync = _vote(inline(lambda votes, members: votes != 0))
+all_sync = _vote(inline(lambda votes, members: votes == members))
+eq_sync = _vote(inline(lambda votes, members: votes == members or votes == 0))
 
 
 @compiled
@@ -135,15 +135,15 @@ def match_all_sync(result, values, part, active, threads):
     """Two results: the mask, and whether all are the same (which is whether the mask is not 0)."""
     for thread in range(threads):
         if peek(active, thread):
-            base, here = thread - (thread & 31), peek(part, thread)
-            first = 0
-            while not here >> first & 1:
-                first += 1
+            base, members = thread - (thread & 31), peek(part, thread)
+            leader = 0
+            while not members >> leader & 1:
+                leader += 1
             same = True
             for lane in range(WARP):
-                if here >> lane & 1 and peek(values, base + lane) != peek(values, base + first):
+                if members >> lane & 1 and peek(values, base + lane) != peek(values, base + leader):
                     same = False
-            poke(result, thread, here if same else 0)
+            poke(result, thread, members if same else 0)
 
 
 VOTES = {

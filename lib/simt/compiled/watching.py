@@ -35,24 +35,24 @@ class WatchedAccess:
             bad = self.builder.select(ok, INDEX(0), INDEX(self.bit))
             self.builder.store(self.builder.or_(self.builder.load(self.flag), bad), self.flag)
 
-    def access(self, at, kind, make, default=None, more=0, fits=None):
+    def access(self, access, kind, make, default=None, more=0, fits=None):
         """``make()`` where the index lies inside, else ``default``.
 
-        at: the Access. kind: LOAD, STORE or ATOMIC. more: elements beside it on the last axis. fits: what else must
+        access: the Access. kind: LOAD, STORE or ATOMIC. more: elements beside it on the last axis. fits: what else must
         hold.
         """
 
         def made():
             if self.counter is not None:
-                size = self.context.get_abi_sizeof(self.context.get_data_type(at.type.dtype)) * (1 + more)
-                number, offset = count(self, at.array, at.pointer(), kind, size)
+                size = self.context.get_abi_sizeof(self.context.get_data_type(access.type.dtype)) * (1 + more)
+                number, offset = count(self, access.array, access.pointer(), kind, size)
                 if self.raced:
                     shadow(self, number, offset, kind, size)
             return make()
 
         if self.flag is None:
             return made()
-        ok = at.ok(more)
+        ok = access.ok(more)
         if fits is not None:
             ok = self.builder.and_(ok, fits())
         self.note(ok)

@@ -116,9 +116,9 @@ class Calls:
             *zip(parameters_of(python_function), node.args, strict=False),
             *((k.arg, k.value) for k in node.keywords),
         ]
-        given = [ast.Constant(None) if parameter in known else self.expression(a) for parameter, a in named]
-        call = make_call(name, *hidden, *given[: len(node.args)])
-        call.keywords = [ast.keyword(k.arg, v) for k, v in zip(node.keywords, given[len(node.args) :], strict=False)]
+        passed = [ast.Constant(None) if parameter in known else self.expression(a) for parameter, a in named]
+        call = make_call(name, *hidden, *passed[: len(node.args)])
+        call.keywords = [ast.keyword(k.arg, v) for k, v in zip(node.keywords, passed[len(node.args) :], strict=False)]
         try:
             signature = inspect.signature(python_function)
             signature.bind(*node.args, **{k.arg: k for k in node.keywords})

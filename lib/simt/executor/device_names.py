@@ -55,10 +55,10 @@ def barrier(lowering, node, name):
 
 def warp(lowering, node, name):
     """A warp operation: (mask, value, ...) of each lane; the engine gives each lane its result."""
-    given = lowering.source.bind(node, name)
+    operands = lowering.source.bind(node, name)
     lowering.lowered.synchronises = True
     site = lowering.site(node, "collective")
-    values = [ast.Constant(FULL) if a is None else lowering.expression(a) for a in given]
+    values = [ast.Constant(FULL) if a is None else lowering.expression(a) for a in operands]
     visit = lowering.visited() if name.path == "activemask" else []  # lanes that are together make one visit
     head = [ast.Constant(SYNC["warp"]), ast.Constant(site), ast.Constant(name.path)]
     return ast.Yield(ast.Tuple(head + values + visit, ast.Load()))

@@ -194,10 +194,10 @@ class Expressions(Calls):
     def asked(self, node, left, right):
         """A comparison with what an atomic returned: noted, as it says which values would have done as well."""
         names = [self.temporary(), self.temporary()]
-        given = [ast.NamedExpr(make_name(n, True), value) for n, value in zip(names, (left, right), strict=True)]
+        noted = [ast.NamedExpr(make_name(n, True), value) for n, value in zip(names, (left, right), strict=True)]
         result = self.compare(node, node.ops[0], *map(make_name, names), node.left, node.comparators[0])
         self.program.asked.append((type(node.ops[0]).__name__, *self.gates.compared[id(node)]))
-        return make_call("_asked", make_name("_t"), len(self.program.asked) - 1, *given, result)
+        return make_call("_asked", make_name("_t"), len(self.program.asked) - 1, *noted, result)
 
     def compare(self, node, op, left, right, left_node, right_node):
         left_kind, right_kind = self.kinds.of(left_node), self.kinds.of(right_node)

@@ -120,8 +120,8 @@ class Launch:
             return trace.visit_number(parent, site, iteration)
 
         def dim3(thread, which):
-            place = thread if which == "threadIdx" else thread.block
-            return Dim3((place.x, place.y, place.z))
+            coordinates = thread if which == "threadIdx" else thread.block
+            return Dim3((coordinates.x, coordinates.y, coordinates.z))
 
         def grid_index(thread, dimensions):
             b, d = thread.block, self.block_shape
@@ -174,17 +174,17 @@ class Launch:
             parent, iteration = path
             loops = [*self.trace.visit_path(parent), (site, iteration)]
             site, times = max(loops, key=lambda loop: loop[1])
-        place = self.sites[site]
+        loop_site = self.sites[site]
         reason = f"this loop has gone round {times:,} times"
         if thread.steps <= self.budget[0]:
             reason = f"{reason}, and all loops of all threads {self.steps:,} times"
-        reason += f". {question(place.file, place.line)}"
+        reason += f". {question(loop_site.file, loop_site.line)}"
         self.fault(TooManyIterations, reason, site, thread)
 
     def _goes_on_for_ever(self, thread, site, rounds):
-        place = self.sites[site]
+        loop = self.sites[site]
         reason = (
-            f"this loop has gone round {rounds:,} times. {question(place.file, place.line)} simt.budget sets another "
+            f"this loop has gone round {rounds:,} times. {question(loop.file, loop.line)} simt.budget sets another "
             "limit"
         )
         self.fault(TooManyIterations, reason, site, thread)
@@ -215,9 +215,9 @@ class Launch:
         """A thread in words."""
         return show.who(thread.place, thread.block.place, self.block_shape, self.grid)
 
-    def words(self, place):
-        """A place of a thread or a block, with as many coordinates as the launch needs."""
-        return show.place(place, show.axes(self.block_shape, self.grid))
+    def words(self, coordinates):
+        """Coordinates of a thread or a block, as many as the launch needs."""
+        return show.place(coordinates, show.axes(self.block_shape, self.grid))
 
     def finding(
         self,
@@ -315,11 +315,11 @@ class Launch:
 
     def _run_plain(self, block):
         """A block whose threads never wait: each is one call."""
-        kernel, arguments, first = self.kernel, self.arguments, block.number * self.threads_per_block
+        kernel, arguments, first_thread = self.kernel, self.arguments, block.number * self.threads_per_block
         segment = self.trace.begin_segment if self.trace is not None else None
         visit = () if segment is None else (0,)
         for n in self.shuffle(range(self.threads_per_block)):
-            self.current = thread = Thread(block, first + n, self.places[n])
+            self.current = thread = Thread(block, first_thread + n, self.places[n])
             if segment is not None:
                 segment(thread.number, 0, 0, 0)
             kernel(thread, *visit, *arguments)
@@ -327,8 +327,8 @@ class Launch:
 
     def start(self, block):
         """Make the threads of a block, ready to run."""
-        first = block.number * self.threads_per_block
-        threads = [Thread(block, first + n, place) for n, place in enumerate(self.places)]
+        first_thread = block.number * self.threads_per_block
+        threads = [Thread(block, first_thread + n, coordinates) for n, coordinates in enumerate(self.places)]
         visit = () if self.trace is None else (0,)
         for thread in threads:
             thread.generator = self.kernel(thread, *visit, *self.arguments)
@@ -345,7 +345,7 @@ class Launch:
             for thread in self.shuffle(runnable):
                 self.current = thread
                 if segment is not None:
-                    first = len(self.trace)
+                    first_row = len(self.trace)
                     segment(thread.number, thread.epoch, thread.warp_epoch, thread.grid_epoch)
                 answer, thread.answer = thread.answer, None
                 try:
@@ -359,7 +359,7 @@ class Launch:
                     thread.generator = None
                     ended = True
                 if sleepers is not None:
-                    sleepers.ran(thread, first)
+                    sleepers.ran(thread, first_row)
             self.current = None
             if ended:
                 block.threads = [t for t in block.threads if t.generator is not None]

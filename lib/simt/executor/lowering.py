@@ -82,15 +82,15 @@ class Lowering(Expressions):
 
     def lower(self):
         node = self.source.node
-        given = node.args
-        if given.vararg or given.kwarg:
+        parameters = node.args
+        if parameters.vararg or parameters.kwarg:
             self.source.refuse(node, "*args and **kwargs are not possible in a kernel: name every argument")
         hidden = [ast.arg("_t")] + ([ast.arg("_v")] if self.traced else [])
         arguments = ast.arguments(
             posonlyargs=[],
-            args=hidden + [ast.arg(a.arg) for a in given.posonlyargs + given.args],
-            kwonlyargs=[ast.arg(a.arg) for a in given.kwonlyargs],
-            kw_defaults=[None] * len(given.kwonlyargs),
+            args=hidden + [ast.arg(a.arg) for a in parameters.posonlyargs + parameters.args],
+            kwonlyargs=[ast.arg(a.arg) for a in parameters.kwonlyargs],
+            kw_defaults=[None] * len(parameters.kwonlyargs),
             defaults=[],
         )
         if isinstance(node, ast.Lambda):
@@ -368,14 +368,14 @@ class Lowering(Expressions):
             type_params=[],
         )
 
-    def inner_arguments(self, given):
-        if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
+    def inner_arguments(self, parameters):
+        if parameters.vararg or parameters.kwarg or parameters.defaults or parameters.kwonlyargs:
             self.source.refuse(
-                given.args[0] if given.args else self.source.node,
+                parameters.args[0] if parameters.args else self.source.node,
                 "a function inside a kernel takes plain arguments only",
             )
         hidden = [ast.arg("_v")] if self.traced else []
-        return ast.arguments([], hidden + [ast.arg(a.arg) for a in given.args], None, [], [], None, [])
+        return ast.arguments([], hidden + [ast.arg(a.arg) for a in parameters.args], None, [], [], None, [])
 
     def inner_body(self, node, make):
         outer = self.visit, self.lowered.synchronises

@@ -88,8 +88,8 @@ class Meetings:
         reason = f"the block has passed {thread.epoch:,} barriers. "
         if around_it:
             site = max((turn, number) for number, turn in loops if number in around_it)[1]
-            place = self.launch.sites[site]
-            reason += question(place.file, place.line)
+            loop = self.launch.sites[site]
+            reason += question(loop.file, loop.line)
         else:
             reason += "Does the loop around this one ever stop?"
         self.launch.fault(TooManyIterations, f"{reason} simt.budget sets another limit", site, thread)
@@ -125,16 +125,16 @@ class Meetings:
             others += [site for site, _ in self.trace.visit_path(visit)]
         self._stop_or_note("divergent-barrier", message, threads, tuple(dict.fromkeys(others)))
 
-    def _others_ended(self, block, threads, which, whole):
+    def _others_ended(self, block, threads, which, scope):
         """Threads wait at a barrier, and the others of their block have come to their end."""
-        count, first = self.launch.threads_per_block, block.number * self.launch.threads_per_block
-        present = {t.number - first for t in threads}
+        count, first_thread = self.launch.threads_per_block, block.number * self.launch.threads_per_block
+        present = {t.number - first_thread for t in threads}
         example = next(n for n in range(count) if n not in present)
-        place = self.launch.words(self.launch.places[example][:3])
-        left = block.returns.get(first + example, 0)
+        coordinates = self.launch.words(self.launch.places[example][:3])
+        left = block.returns.get(first_thread + example, 0)
         message = (
             f"{len(threads)} of {count} threads of block {self.launch.words(block.place)} wait at {which}, the others "
-            f"have ended without it (thread {place}, for one): every thread of the {whole} must reach it"
+            f"have ended without it (thread {coordinates}, for one): every thread of the {scope} must reach it"
         )
         self._stop_or_note("barrier-after-exit", message, threads, left=left)
 
@@ -175,9 +175,9 @@ class Meetings:
         if self.trace is None:
             turns = visit[-1] if visit else ()
             return f" (turn {', '.join(str(n - 1) for n in turns)} of its loops)" if turns else ""
-        for site, turn in self.trace.visit_path(visit):
-            place = self.launch.sites[site]
-            parts.append(f"turn {turn} of line {place.line}" if place.kind == "loop" else f"call on line {place.line}")
+        for number, turn in self.trace.visit_path(visit):
+            site = self.launch.sites[number]
+            parts.append(f"turn {turn} of line {site.line}" if site.kind == "loop" else f"call on line {site.line}")
         return f" ({', '.join(parts)})" if parts else ""
 
     def _deadlock(self, block, threads):
@@ -203,7 +203,7 @@ class Meetings:
         guarded = {True: [], False: []}
         for number in {t.request[1] for t in threads}:
             site = self.launch.sites[number]
-            guarded[site.kind == "collective"].append(any(way.own for way in around(site)))
+            guarded[site.kind == "collective"].append(any(way.divergent for way in around(site)))
         return any(guarded[False]) and not any(guarded[True])
 
     # -- grid barriers ------------------------------------------------------------------------------------------------

@@ -57,10 +57,10 @@ class Program:
         """Whether a device function may call itself: its threads cannot wait for others."""
         seen, open_ = set(), [source]
         while open_:
-            here = open_.pop()
-            for node in ast.walk(here.node):
+            current = open_.pop()
+            for node in ast.walk(current.node):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                    function = here.callee(node)
+                    function = current.callee(node)
                     if function is source.python_function:
                         return True
                     if function is not None and function not in seen:

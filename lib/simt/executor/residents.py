@@ -92,10 +92,10 @@ class Residents:
         launch = self.launch
         threads = sorted((t for b in self.blocks for t in b.threads), key=lambda t: t.number)
         waiting = [t for t in threads if t.request[0] == WAIT]
-        first = waiting[0]
-        site = first.request[1]
+        thread = waiting[0]
+        site = thread.request[1]
         loop, source = launch.program.loops[site]
-        wanted = awaited(loop, source, _frames(first.generator)[-1].f_locals)
+        wanted = awaited(loop, source, _frames(thread.generator)[-1].f_locals)
         reason = f"for `{wanted}`, which nobody sets" if wanted else "for what nobody does"
         more = []
         if len(waiting) > 1:
@@ -105,9 +105,9 @@ class Residents:
                 else "so does 1 other thread in a loop"
             )
         if len(threads) > len(waiting):
-            other = next(t for t in threads if t.request[0] != WAIT)
+            standing = next(t for t in threads if t.request[0] != WAIT)
             others = len(threads) - len(waiting)
-            more.append(f"{others} thread{'s' * (others > 1)} stand at line {launch.sites[other.request[1]].line}")
+            more.append(f"{others} thread{'s' * (others > 1)} stand at line {launch.sites[standing.request[1]].line}")
         if self.coming:
             more.append(
                 f"{len(self.coming)} block{'s have' if len(self.coming) > 1 else ' has'} not begun: the device holds "
@@ -116,10 +116,10 @@ class Residents:
         tail = "".join(f". {part[0].upper()}{part[1:]}" for part in more)
         line = launch.sites[site].line
         launch.finding(
-            "waits-for-ever", f"{launch.who(first)} waits at line {line} {reason}{tail}", site, first,
+            "waits-for-ever", f"{launch.who(thread)} waits at line {line} {reason}{tail}", site, thread,
             threads=tuple(t.number for t in waiting),
         )  # fmt: skip
-        launch.fault(Deadlock, f"waits {reason}{tail}", site, first)
+        launch.fault(Deadlock, f"waits {reason}{tail}", site, thread)
 
 
 def _frames(generator):

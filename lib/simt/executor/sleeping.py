@@ -22,10 +22,10 @@ class Sleepers:
         self.by_place = {}
         self.unchanged = set()  # rows of atomics that stored what was there
 
-    def ran(self, thread, first):
-        """A thread has run; its accesses are the rows from ``first`` on."""
+    def ran(self, thread, first_row):
+        """A thread has run; its accesses are the rows from ``first_row`` on."""
         trace = self.trace
-        start = 4 * (first - (len(trace) - len(trace.recorded) // 4))
+        start = 4 * (first_row - (len(trace) - len(trace.recorded) // 4))
         if start < 0:  # they have been put away meanwhile
             self._wake_all()
             thread.stand = None
@@ -35,7 +35,7 @@ class Sleepers:
         for k in range(0, len(rows), 4):
             info = arrays[rows[k + 2]]
             word = info.space, info.base + rows[k + 3] >> GRAIN
-            if sites[rows[k]].kind == KINDS[LOAD] or first + k // 4 in self.unchanged:
+            if sites[rows[k]].kind == KINDS[LOAD] or first_row + k // 4 in self.unchanged:
                 read.add(word)
             else:
                 wrote = True
@@ -53,8 +53,8 @@ class Sleepers:
         before, thread.stand = thread.stand, stand(thread.generator)
         if read and not wrote and before == thread.stand:
             thread.asleep = True
-            for place in read:
-                self.by_place.setdefault(place, []).append(thread)
+            for word in read:
+                self.by_place.setdefault(word, []).append(thread)
 
     def _in_while(self, request):
         loop = self.launch.program.loops.get(request[1]) if request[0] == WAIT else None

@@ -18,9 +18,9 @@ class Thread:
         "steps", "warp", "warp_epoch", "x", "y", "z",
     )  # fmt: skip
 
-    def __init__(self, block, number, place):
+    def __init__(self, block, number, coordinates):
         self.block, self.number = block, number
-        self.x, self.y, self.z, self.lane, self.warp = place
+        self.x, self.y, self.z, self.lane, self.warp = coordinates
         self.epoch = self.warp_epoch = self.grid_epoch = self.steps = 0
         self.answer = self.request = self.generator = self.locals = self.stand = None
         self.asleep = False

@@ -57,14 +57,14 @@ def combine(name, lanes, on_inactive_read, unset=POISON):
         return dict.fromkeys(lanes, any(values.values()))
     if name == "all_sync":
         return dict.fromkeys(lanes, all(values.values()))
-    first = next(iter(values.values()))
+    first_value = next(iter(values.values()))
     if name == "eq_sync":
-        return dict.fromkeys(lanes, all(bool(v) == bool(first) for v in values.values()))
+        return dict.fromkeys(lanes, all(bool(v) == bool(first_value) for v in values.values()))
     if name == "match_all_sync":
-        same = all(v == first for v in values.values())
+        same = all(v == first_value for v in values.values())
         return dict.fromkeys(lanes, (_as_int32(sum(bits.values()) if same else 0), same))
     if name == "match_any_sync":
-        return {lane: _as_int32(sum(bits[other] for other in lanes if values[other] == values[lane])) for lane in lanes}
+        return {lane: _as_int32(sum(bits[peer] for peer in lanes if values[peer] == values[lane])) for lane in lanes}
     raise ValueError(f"no such warp operation: {name}")
 
 

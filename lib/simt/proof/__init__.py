@@ -1,9 +1,9 @@
 """Proof where it can be had: whether a kernel is free of races in every launch. z3 asks, the x-ray confirms.
 
-walk.py  loops.py  expressions.py  calls.py     one thread that stands for any, through the kernel's source
-values.py  arithmetic.py  place.py  state.py    what its variables hold, what is known of the launch, where it stands
-query.py                                        two threads out of one, and the question to z3
-launches.py  proving.py  verdict.py             a launch out of z3's answer, run by the x-ray; what all of it came to
+walk.py  loops.py  expressions.py  calls.py        one thread that stands for any, through the kernel's source
+values.py  arithmetic.py  any_launch.py  state.py  what variables hold, what is known of the launch, where it stands
+query.py                                           two threads out of one, and the question to z3
+launches.py  proving.py  verdict.py                a launch out of z3's answer, run by the x-ray; what all of it came to
 """
 
 

@@ -11,7 +11,7 @@ from .values import BLOCK, GRID, THREAD, Array, Number, Unknown, View
 LETTERS = "xyz"
 
 
-class Place:
+class AnyLaunch:
     """block: the only block that is looked at, or None for all. mentioned: the axes of block and grid that the kernel asks
     for; a launch has one thread, or one block, along the others.
     """
@@ -25,16 +25,19 @@ class Place:
         self.fixed = block
         self.block = [Number(b, GRID, True) for b in block] if block else self._axes("blockDim", GRID)
         self.grid = self._axes("gridDim", GRID)
-        self.thread, self.here = self._axes("threadIdx", THREAD), self._axes("blockIdx", BLOCK)
-        for inside, size in (*zip(self.thread, self.block, strict=True), *zip(self.here, self.grid, strict=True)):
+        self.thread, self.block_index = self._axes("threadIdx", THREAD), self._axes("blockIdx", BLOCK)
+        for inside, size in (
+            *zip(self.thread, self.block, strict=True),
+            *zip(self.block_index, self.grid, strict=True),
+        ):
             arithmetic.fact(inside.term < size.term, inside.level, inside.term)
         for size in (*self.block, *self.grid):
             if size.constant is None:
                 arithmetic.fact(size.term >= 1, GRID, size.term)
         self._whole = {}
         for axis in range(3):
-            first = arithmetic.binary("Mult", self.here[axis], self.block[axis])
-            self._whole["grid", axis] = arithmetic.binary("Add", first, self.thread[axis])
+            block_start = arithmetic.binary("Mult", self.block_index[axis], self.block[axis])
+            self._whole["grid", axis] = arithmetic.binary("Add", block_start, self.thread[axis])
             self._whole["gridsize", axis] = arithmetic.binary("Mult", self.grid[axis], self.block[axis])
         (x, y, z), (wide, high, _) = self.thread, self.block
         above = arithmetic.binary("Add", y, arithmetic.binary("Mult", z, high))
@@ -49,9 +52,9 @@ class Place:
     def number(self, name, axis):
         """``threadIdx.x`` and the like."""
         self.mentioned["block" if name in ("threadIdx", "blockDim") else "grid"].add(axis)
-        return {"threadIdx": self.thread, "blockDim": self.block, "blockIdx": self.here, "gridDim": self.grid}[name][
-            axis
-        ]
+        return {"threadIdx": self.thread, "blockDim": self.block, "blockIdx": self.block_index, "gridDim": self.grid}[
+            name
+        ][axis]
 
     def whole(self, name, axis):
         """``grid(1)`` or ``gridsize(1)``, along an axis."""

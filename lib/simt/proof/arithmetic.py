@@ -17,10 +17,10 @@ MOST_BITS = 8  # of a constant in `x & constant`
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """result = one * other, or one ^ other. level: whose it is."""
+    """result = a * b, or a ^ b. level: whose it is."""
 
-    one: object
-    other: object
+    a: object
+    b: object
     result: object
     level: int
     exclusive: bool = False  # ^
@@ -81,8 +81,8 @@ class Arithmetic:
 
     def _sub(self, a, b, level, unsigned):
         if unsigned and isinstance(a.term - b.term, z3.ExprRef):  # below zero it wraps round
-            other = self.number("wrapped", level)
-            return Number(z3.If(a.term >= b.term, a.term - b.term, other.term), level)
+            wrapped = self.number("wrapped", level)
+            return Number(z3.If(a.term >= b.term, a.term - b.term, wrapped.term), level)
         return Number(a.term - b.term, level, isinstance(a.term - b.term, int) and a.term >= b.term)
 
     def _mult(self, a, b, level, _):
@@ -132,8 +132,8 @@ class Arithmetic:
             for x, y in ((a, b), (b, a)):
                 parts = _summands(x)
                 if len(parts) > 1 or parts[0][0] != 1:
-                    whole = [c * (y if t is None else self._product(t, y, level)) for c, t in parts]
-                    self.expansions.append((p == z3.Sum(whole), level, (p,)))
+                    products = [c * (y if t is None else self._product(t, y, level)) for c, t in parts]
+                    self.expansions.append((p == z3.Sum(products), level, (p,)))
         return self._named[key][0]
 
     # -- bits -----------------------------------------------------------------------------------------------------------
@@ -200,8 +200,8 @@ class Arithmetic:
 def shared_factor(p, q):
     """What follows for two results with a factor in common: clauses, [] where nothing does."""
     found = []
-    for a, f in ((p.one, p.other), (p.other, p.one)):
-        for c, g in ((q.one, q.other), (q.other, q.one)):
+    for a, f in ((p.a, p.b), (p.b, p.a)):
+        for c, g in ((q.a, q.b), (q.b, q.a)):
             if p.exclusive:
                 found.append(z3.Implies(f == g, (p.result == q.result) == (a == c)))
             elif _id(f) == _id(g) and _id(a) != _id(c):
@@ -244,8 +244,8 @@ def _summands(term):
             for child in others:
                 collect(child, -sign)
         elif z3.is_mul(t) and t.num_args() == 2 and any(z3.is_int_value(child) for child in t.children()):
-            constant, other = sorted(t.children(), key=lambda child: not z3.is_int_value(child))
-            collect(other, sign * constant.as_long())
+            constant, factor = sorted(t.children(), key=lambda child: not z3.is_int_value(child))
+            collect(factor, sign * constant.as_long())
         else:
             found.append((sign, t))
 

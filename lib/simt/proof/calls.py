@@ -42,9 +42,9 @@ class Calls:
             return getattr(self, "call_" + function.kind.replace(" ", "_"))(node, function, state)
         stand_in = self.stands_in(function)
         if stand_in is not function and not hasattr(stand_in, "py_func"):  # Python with a context
-            given = [Known(Touching(self, node)), *(self.value(a, state) for a in node.args)]
+            arguments = [Known(Touching(self, node)), *(self.value(a, state) for a in node.args)]
             names = list(inspect.signature(stand_in).parameters)
-            return self.call(node, stand_in, dict(zip(names, given, strict=True)), state)
+            return self.call(node, stand_in, dict(zip(names, arguments, strict=True)), state)
         function = stand_in
         python = python_of(function)
         if (operation := written_out(node, function)) is not None:
@@ -87,7 +87,7 @@ class Calls:
 
     def call_index(self, node, name, state):
         axes = self.value(node.args[0], state).constant
-        numbers = [self.place.whole(name.path, axis) for axis in range(axes)]
+        numbers = [self.any_launch.whole(name.path, axis) for axis in range(axes)]
         return numbers[0] if axes == 1 else Several(tuple(numbers))
 
     def call_barrier(self, node, name, state):
@@ -104,8 +104,8 @@ class Calls:
             self.notes.setdefault("cuda.syncwarp()", self.site(node, "collective"))
         for argument in node.args:
             self.value(argument, state)
-        given = self.frame.source.bind(node, name)
-        if name.path.startswith("shfl") and isinstance(self.value(given[1], state), Number | Flag):
+        operands = self.frame.source.bind(node, name)
+        if name.path.startswith("shfl") and isinstance(self.value(operands[1], state), Number | Flag):
             return self.arithmetic.number("lane", THREAD)
         if name.path == "syncwarp":
             return Known(None)
@@ -137,37 +137,39 @@ class Calls:
         kind = kind.value if isinstance(kind, Known) else kind
         if space == "shared":
             return View(self.shared(node, source, size, kind))
-        return View(self.place.array(source.assigned_name(node) or space, space, size, kind))
+        return View(self.any_launch.array(source.assigned_name(node) or space, space, size, kind))
 
     def shared(self, node, source, size, kind):
         """One array for each place of the source; all of those without a size are one."""
         key = source.python_function, node.lineno, node.col_offset
         if size == (0,):
             if self.dynamic is None:
-                self.dynamic = kind, self.place.dynamic(source.assigned_name(node) or "shared", kind)
-            if self.dynamic[1].dtype != self.place.dtype(kind):
+                self.dynamic = kind, self.any_launch.dynamic(source.assigned_name(node) or "shared", kind)
+            if self.dynamic[1].dtype != self.any_launch.dtype(kind):
                 self.cannot(node, "dynamic shared memory under two types is not followed")
             return self.dynamic[1]
-        if key not in self.place.shared:
-            self.place.shared[key] = self.place.array(source.assigned_name(node) or "shared", "shared", size, kind)
-        return self.place.shared[key]
+        if key not in self.any_launch.shared:
+            self.any_launch.shared[key] = self.any_launch.array(
+                source.assigned_name(node) or "shared", "shared", size, kind
+            )
+        return self.any_launch.shared[key]
 
     def call_constant_array(self, node, name, state):
         values = self.frame.source.static(node.args[0])[1]
-        return View(self.place.array(ast.unparse(node.args[0]), "constant", values.shape, values.dtype))
+        return View(self.any_launch.array(ast.unparse(node.args[0]), "constant", values.shape, values.dtype))
 
     def call_group(self, node, name, state):
         return Known(name)
 
     def call_atomic(self, node, name, state):
-        given = self.frame.source.bind(node, name)
-        view = self.value(given[0], state)
+        operands = self.frame.source.bind(node, name)
+        view = self.value(operands[0], state)
         if not isinstance(view, View):
             self.cannot(node, "an atomic of something that is no array")
         if name.path.endswith("compare_and_swap"):
-            index, values = (Number(0, GRID, True),), given[1:]
+            index, values = (Number(0, GRID, True),), operands[1:]
         else:
-            index, values = self.indices(given[1], state), given[2:]
+            index, values = self.indices(operands[1], state), operands[2:]
         for value in values:
             self.value(value, state)
         self.touch(state, view, index, "atomic", node)
@@ -180,22 +182,22 @@ class Calls:
         if function is len:
             size = values[0]
             if isinstance(size, View):
-                self.place.sized.add(size.array.name)
+                self.any_launch.sized.add(size.array.name)
             return (
-                Number(len(size.items), GRID, True) if isinstance(size, Several) else size.array.shape[len(size.first)]
+                Number(len(size.items), GRID, True) if isinstance(size, Several) else size.array.shape[len(size.prefix)]
             )
         if any(isinstance(v, View) for v in values):
             self.cannot(node, f"`{ast.unparse(node.func)}` takes an array, and is not followed")
-        whole = [as_number(v) for v in values]
-        if all(isinstance(v, Number) for v in whole) and whole:
+        integers = [as_number(v) for v in values]
+        if all(isinstance(v, Number) for v in integers) and integers:
             if function in (min, max):
-                return self.extreme(whole, "Lt" if function is min else "Gt")
+                return self.extreme(integers, "Lt" if function is min else "Gt")
             if function is abs:
-                below = self.arithmetic.compare("Lt", whole[0], Number(0))
+                below = self.arithmetic.compare("Lt", integers[0], Number(0))
                 return (
-                    self.extreme([whole[0], Number(-whole[0].term, level)], "Gt")
+                    self.extreme([integers[0], Number(-integers[0].term, level)], "Gt")
                     if below.term is not False
-                    else whole[0]
+                    else integers[0]
                 )
         if function in (min, max) and len(values) == 1 and isinstance(values[0], Several):
             return self.call_plain(node, function, list(values[0].items))
@@ -203,7 +205,7 @@ class Calls:
         if kind == "bool":
             return self.as_flag(values[0])
         if kind in ("signed", "unsigned") and values:
-            return self.cast(whole[0], kind == "unsigned")
+            return self.cast(integers[0], kind == "unsigned")
         if isinstance(function, FunctionType) and getattr(function, "__module__", "") not in ("math", "numpy"):
             self.cannot(node, f"`{ast.unparse(node.func)}` is not followed")
         return Unknown(level)
@@ -212,11 +214,11 @@ class Calls:
         """As an integer. What does not fit is not looked for; below zero an unsigned one wraps round."""
         if not isinstance(value, Number):
             return self.arithmetic.number("integer", level_of(value), unsigned)
-        self.place.unsigned |= unsigned
+        self.any_launch.unsigned |= unsigned
         if not unsigned or value.natural:
             return value
-        other = self.arithmetic.number("wrapped", value.level, True)
-        return chosen(self.arithmetic.compare("GtE", value, Number(0)), Number(value.term, value.level, True), other)
+        wrapped = self.arithmetic.number("wrapped", value.level, True)
+        return chosen(self.arithmetic.compare("GtE", value, Number(0)), Number(value.term, value.level, True), wrapped)
 
     def extreme(self, numbers, operation):
         best = numbers[0]
@@ -232,11 +234,11 @@ class Touching:
         self.walk, self.site = walk, walk.site(node, "access")
 
     def _each(self, state, view, index, count, kind):
-        first = index.items if isinstance(index, Several) else (index,)
-        first = tuple(self.walk.as_index(n) for n in first)
+        indices = index.items if isinstance(index, Several) else (index,)
+        indices = tuple(self.walk.as_index(n) for n in indices)
         for k in range(count):
-            last = self.walk.arithmetic.binary("Add", first[-1], Number(k, GRID, True))
-            self.walk.touch(state, view, (*first[:-1], last), kind, self.site)
+            last = self.walk.arithmetic.binary("Add", indices[-1], Number(k, GRID, True))
+            self.walk.touch(state, view, (*indices[:-1], last), kind, self.site)
 
     def load(self, state, view, index, count):
         self._each(state, view, index, count.constant, "load")

@@ -76,7 +76,7 @@ class Expressions(Calls):
             return Unknown(THREAD) if value is None else value
         value = self.frame.source.static(node)[1]
         if isinstance(value, np.unsignedinteger):
-            self.place.unsigned = True
+            self.any_launch.unsigned = True
         return of_object(value)
 
     def of_Attribute(self, node, state):
@@ -84,15 +84,15 @@ class Expressions(Calls):
         known, value = source.static(node)
         if known:
             if isinstance(value, DeviceName) and value.kind == "value":
-                return self.place.lane() if value.path == "laneid" else of_object(WARP_SIZE)
+                return self.any_launch.lane() if value.path == "laneid" else of_object(WARP_SIZE)
             return of_object(value)
         known, base = source.static(node.value)
         if known and isinstance(base, DeviceName) and base.kind == "place" and node.attr in AXES:
-            return self.place.number(base.path, AXES[node.attr])
+            return self.any_launch.number(base.path, AXES[node.attr])
         value = self.value(node.value, state)
         if isinstance(value, View):
-            shape = value.array.shape[len(value.first) :]
-            self.place.sized.add(value.array.name)
+            shape = value.array.shape[len(value.prefix) :]
+            self.any_launch.sized.add(value.array.name)
             if node.attr == "shape":
                 return Several(shape)
             if node.attr == "size":
@@ -132,7 +132,7 @@ class Expressions(Calls):
 
     def unsigned(self, node):
         """Whether a subtraction may wrap round at zero: somebody in this function counts without signs."""
-        return self.place.unsigned and isinstance(node.op, ast.Sub)
+        return self.any_launch.unsigned and isinstance(node.op, ast.Sub)
 
     def of_UnaryOp(self, node, state):
         if isinstance(node.op, ast.Not):
@@ -235,12 +235,12 @@ class Expressions(Calls):
 
     def load(self, view, index, state, node):
         array = view.array
-        if len(view.first) + len(index) < len(array.shape):
-            return View(array, (*view.first, *index))
-        if len(view.first) + len(index) > len(array.shape):
+        if len(view.prefix) + len(index) < len(array.shape):
+            return View(array, (*view.prefix, *index))
+        if len(view.prefix) + len(index) > len(array.shape):
             self.cannot(node, "more indices than the array has axes")
         self.touch(state, view, index, "load", node)
-        full_index = (*view.first, *index)
+        full_index = (*view.prefix, *index)
         level = THREAD if array.written or array.space in ("shared", "local") else max(n.level for n in full_index)
         if array.contents is not None:
             return Number(array.contents(*(n.term for n in full_index)), level)

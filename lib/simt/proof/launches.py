@@ -59,10 +59,11 @@ def _short(size):
 
 
 class Launches:
-    """Makes launches of a kernel and runs them. given: of `parameters`. example: a (grid, block, arguments). ran: all that was run."""
+    """Makes launches of a kernel and runs them. parameters: what proving.parameters says of the kernel's. example: a
+    (grid, block, arguments). ran: all that was run."""
 
-    def __init__(self, kernel, place, walk, given, xray, example=None, conditions=()):
-        self.kernel, self.place, self.walk, self.given, self.xray = kernel, place, walk, given, xray
+    def __init__(self, kernel, any_launch, walk, parameters, xray, example=None, conditions=()):
+        self.kernel, self.any_launch, self.walk, self.parameters, self.xray = kernel, any_launch, walk, parameters, xray
         self.example, self.conditions, self.ran = example, conditions, []
 
     def confirm(self, query, parts, wanted):
@@ -91,7 +92,7 @@ class Launches:
 
     def fitting(self, launch, finding, wanted):
         """The same launch with arrays that are long enough for its indices, where it fails there, too."""
-        names, tried = [name for name, *_ in self.given], launch
+        names, tried = [name for name, *_ in self.parameters], launch
         for _ in range(0 if self.conditions else FITTINGS):
             grown = {}
             for found in tried.found:
@@ -118,12 +119,12 @@ class Launches:
 
     def smallest(self, query, parts, more):
         """A model with few threads and short arrays."""
-        sizes = [size.term for size in self.place.block if size.constant is None]
-        shapes = [n.term for array in self.place.arrays for n in array.shape]
+        sizes = [size.term for size in self.any_launch.block if size.constant is None]
+        shapes = [n.term for array in self.any_launch.arrays for n in array.shape]
         shapes += [n.term for n in self.walk.dynamic[1].shape] if self.walk.dynamic else []
-        scalars = [v.term for _, kind, _, v in self.given if isinstance(kind, nb.Integer)]
+        scalars = [v.term for _, kind, _, v in self.parameters if isinstance(kind, nb.Integer)]
         for threads, blocks, length in SIZES:
-            bounds = [size <= threads for size in sizes] + [g.term <= blocks for g in self.place.grid]
+            bounds = [size <= threads for size in sizes] + [g.term <= blocks for g in self.any_launch.grid]
             bounds += [n <= length for n in shapes] + [z3.And(n <= length, n >= -length) for n in scalars]
             for exact in (query.exactly(), []):
                 model = query.ask(parts, [*more, *bounds, *exact], EFFORT)
@@ -139,11 +140,11 @@ class Launches:
         def number(value):
             return value.constant if value.constant is not None else model.eval(value.term, True).as_long()
 
-        grid, block = (tuple(number(n) for n in sizes) for sizes in (self.place.grid, self.place.block))
+        grid, block = (tuple(number(n) for n in sizes) for sizes in (self.any_launch.grid, self.any_launch.block))
         arguments = []
-        for _, kind, _, value in self.given:
+        for _, kind, _, value in self.parameters:
             if isinstance(value, Array):
-                least = ROOM.get(len(value.shape), 0) if roomy and value.name not in self.place.sized else 0
+                least = ROOM.get(len(value.shape), 0) if roomy and value.name not in self.any_launch.sized else 0
                 arguments.append(_array(value, tuple(max(least, number(n)) for n in value.shape), model, contents))
             elif value is None:
                 arguments.append(np.dtype(str(kind)).type(1))
@@ -159,7 +160,7 @@ class Launches:
         arrays = [a for a in arguments if isinstance(a, np.ndarray)]
         if np.prod(block) > MAX_THREADS_PER_BLOCK or any(a.size > MOST_ELEMENTS for a in arrays):
             return None
-        named = zip(self.given, arguments, strict=True)
+        named = zip(self.parameters, arguments, strict=True)
         words = tuple(
             f"{n}: {a.dtype}[{', '.join(map(str, a.shape))}]" if isinstance(a, np.ndarray) else f"{n} = {a}"
             for (n, *_), a in named
@@ -184,19 +185,21 @@ class Launches:
             self.run(grid, block, copies(arguments))
         if self.conditions:
             return  # they might break them
-        axes = self.place.mentioned
+        axes = self.any_launch.mentioned
         for blocks, of_line, of_plane, length, scalar in PLAIN:
             threads = of_plane if 1 in axes["block"] else of_line
             grid = tuple(blocks if axis in axes["grid"] else 1 for axis in range(3))
             arguments = []
-            for _, kind, _, value in self.given:
+            for _, kind, _, value in self.parameters:
                 if isinstance(value, Array):
                     shape = (length,) * len(value.shape) if len(value.shape) < 3 else (4,) * len(value.shape)
                     arguments.append(_array(value, shape, None, "counted"))
                 else:
                     arguments.append(np.dtype(str(kind)).type(scalar))
             dynamic = self.walk.dynamic[1] if self.walk.dynamic else None
-            self.run(grid, self.place.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0)
+            self.run(
+                grid, self.any_launch.fixed or threads, arguments, length * dynamic.dtype.itemsize if dynamic else 0
+            )
 
     def clean(self):
         """Of what was run: some launches, each once, that went through without a fault."""
@@ -207,7 +210,7 @@ class Launches:
         for finding in launch.found:
             if getattr(finding, "kind", "") not in OUTSIDE:
                 continue
-            arrays = {a.name: a for a in self.place.arrays}
+            arrays = {a.name: a for a in self.any_launch.arrays}
             if self.walk.dynamic:
                 arrays[self.walk.dynamic[1].name] = self.walk.dynamic[1]
             array, index = arrays.get(finding.array), finding.index
@@ -215,9 +218,9 @@ class Launches:
                 return z3.And([n.term > int(i) for n, i in zip(array.shape, index, strict=True) if n.constant is None])
             threads = np.prod(launch.block)
             return (
-                z3.Sum([size.term for size in self.place.block if size.constant is None] or [z3.IntVal(0)])
-                < sum(b for b, size in zip(launch.block, self.place.block, strict=True) if size.constant is None)
-                if threads > 1 and self.place.fixed is None
+                z3.Sum([size.term for size in self.any_launch.block if size.constant is None] or [z3.IntVal(0)])
+                < sum(b for b, size in zip(launch.block, self.any_launch.block, strict=True) if size.constant is None)
+                if threads > 1 and self.any_launch.fixed is None
                 else None
             )
         return None

@@ -16,21 +16,21 @@ class Counted:
     """The head of ``for i in range(start, stop, step)``."""
 
     def __init__(self, walk, node, state):
-        given = [walk.as_index(walk.value(a, state)) for a in node.iter.args]
+        limits = [walk.as_index(walk.value(a, state)) for a in node.iter.args]
         zero, one = Number(0, 0, True), Number(1, 0, True)
-        self.start, self.stop, self.step = (zero, given[0], one) if len(given) == 1 else (*given, one)[:3]
+        self.start, self.stop, self.step = (zero, limits[0], one) if len(limits) == 1 else (*limits, one)[:3]
         self.walk, self.node = walk, node
         self.level = max(self.start.level, self.stop.level, self.step.level)
 
     def enter(self, state, round):
         """Begin a round, by its number; returns the condition that there is one."""
         arithmetic = self.walk.arithmetic
-        here = arithmetic.binary("Add", self.start, arithmetic.binary("Mult", self.step, round))
-        self.walk.assign(self.node.target, here, state)
+        value = arithmetic.binary("Add", self.start, arithmetic.binary("Mult", self.step, round))
+        self.walk.assign(self.node.target, value, state)
         if self.step.constant is not None:
-            return arithmetic.compare("Lt" if self.step.constant > 0 else "Gt", here, self.stop)
+            return arithmetic.compare("Lt" if self.step.constant > 0 else "Gt", value, self.stop)
         up = arithmetic.compare("Gt", self.step, Number(0))
-        below, above = arithmetic.compare("Lt", here, self.stop), arithmetic.compare("Gt", here, self.stop)
+        below, above = arithmetic.compare("Lt", value, self.stop), arithmetic.compare("Gt", value, self.stop)
         return either(both(up, below), both(opposite(up), above))
 
     def any_round(self, level):
@@ -95,23 +95,23 @@ class Loops:
 
     def gather(self, left, state, node):
         """Threads that had left go on with the others."""
-        for other in left:
+        for leaving in left:
             if state.live.term is False:
-                state.variables, state.live = other.variables, other.live
+                state.variables, state.live = leaving.variables, leaving.live
             else:
-                names = dict.fromkeys((*state.variables, *other.variables))
+                names = dict.fromkeys((*state.variables, *leaving.variables))
                 site = self.site(node, "loop")
                 state.variables = {
-                    n: chosen(other.live, other.variables.get(n), state.variables.get(n), site) for n in names
+                    n: chosen(leaving.live, leaving.variables.get(n), state.variables.get(n), site) for n in names
                 }
-                state.live = either(state.live, other.live)
+                state.live = either(state.live, leaving.live)
             have = {id(a) for a, _ in state.open}
-            state.open = [*state.open, *((a, f) for a, f in other.open if id(a) not in have)]
+            state.open = [*state.open, *((a, f) for a, f in leaving.open if id(a) not in have)]
 
     def rounds(self, node, head, state):
-        own = node.test if isinstance(node, ast.While) else node.target
-        loop = Loop(self.meets([*node.body, own]))
-        changed = sorted(set().union(*(stored_names(part) for part in (own, *node.body))))
+        head_node = node.test if isinstance(node, ast.While) else node.target
+        loop = Loop(self.meets([*node.body, head_node]))
+        changed = sorted(set().union(*(stored_names(part) for part in (head_node, *node.body))))
         begun = len(self.frame.returns)
         guess, together, passes = self.settle(node, head, loop, changed, state)
         del self.frame.returns[begun:]
@@ -150,8 +150,8 @@ class Loops:
             before = trial.live
             self.within(tried, node, trial)
             passes = any(access is None for access, _ in trial.open) and trial.live.term is not False
-            alone = alone or any(_alone(other.live, before) for other in tried.breaks)
-            ends = [other.variables for other in ([trial] if trial.live.term is not False else []) + tried.breaks]
+            alone = alone or any(_alone(leaving.live, before) for leaving in tried.breaks)
+            ends = [leaving.variables for leaving in ([trial] if trial.live.term is not False else []) + tried.breaks]
             self.trial -= 1
             found = {}
             for name in changed:
@@ -175,8 +175,8 @@ class Loops:
     def of(self, kind, level, name="value"):
         if kind is None:
             return Unknown(THREAD)
-        what, more, own = kind
-        level = THREAD if own else level
+        what, more, by_thread = kind
+        level = THREAD if by_thread else level
         if what == "number":
             return self.arithmetic.number(name, level, more)
         if what == "flag":
@@ -196,9 +196,9 @@ class Loops:
         inner.live = both(state.live, condition)
         self.within(loop, node, inner)
         opened = inner.open
-        for other in loop.breaks:
+        for leaving in loop.breaks:
             have = {id(a) for a, _ in opened}
-            opened = [*opened, *((a, f) for a, f in other.open if id(a) not in have)]
+            opened = [*opened, *((a, f) for a, f in leaving.open if id(a) not in have)]
         state.open = opened
         self.set(state, guess, BLOCK if together else THREAD)
 
@@ -207,34 +207,34 @@ class Loops:
     def in_step(self, node, head, changed, guess, state):
         """All threads of the block go round together, and every round comes to a barrier."""
         zero = Number(0, 0, True)
-        first = state.copy(ahead=True)
-        condition = head.enter(first, zero)
+        first_round = state.copy(ahead=True)
+        condition = head.enter(first_round, zero)
         self.must_agree(state, state.live, condition, node, "loop")
-        exits = [(both(state.live, opposite(condition)), state.variables, [*first.open])]
-        first.live = both(state.live, condition)
+        exits = [(both(state.live, opposite(condition)), state.variables, [*first_round.open])]
+        first_round.live = both(state.live, condition)
         loop = Loop(True)
-        self.within(loop, node, first)
-        exits += [(other.live, other.variables, other.open) for other in loop.breaks]
+        self.within(loop, node, first_round)
+        exits += [(leaving.live, leaving.variables, leaving.open) for leaving in loop.breaks]
         if not state.ahead:
             round = head.any_round(BLOCK)
-            here = state.copy(open=[])
-            self.set(here, guess, BLOCK)
-            again = head.enter(here, round)
+            any_round = state.copy(open=[])
+            self.set(any_round, guess, BLOCK)
+            again = head.enter(any_round, round)
             self.must_agree(state, state.live, again, node, "loop")
-            here.live = both(both(state.live, condition), again)
+            any_round.live = both(both(state.live, condition), again)
             loop = Loop(True)
-            self.within(loop, node, here)
-            exits += [(other.live, other.variables, other.open) for other in loop.breaks]
-            if here.live.term is not False:
-                last = dict(here.variables)
-                after = here.copy()
+            self.within(loop, node, any_round)
+            exits += [(leaving.live, leaving.variables, leaving.open) for leaving in loop.breaks]
+            if any_round.live.term is not False:
+                last = dict(any_round.variables)
+                after = any_round.copy()
                 more = head.enter(after, head.after(round))
-                self.must_agree(here, here.live, more, node, "loop")
-                exits.append((both(here.live, opposite(more)), last, [*after.open]))
-                after.live, after.ahead = both(here.live, more), True
+                self.must_agree(any_round, any_round.live, more, node, "loop")
+                exits.append((both(any_round.live, opposite(more)), last, [*after.open]))
+                after.live, after.ahead = both(any_round.live, more), True
                 loop = Loop(True)
                 self.within(loop, node, after)
-                exits += [(other.live, other.variables, other.open) for other in loop.breaks]
+                exits += [(leaving.live, leaving.variables, leaving.open) for leaving in loop.breaks]
         live, variables, opened = one_of(exits, self.arithmetic, self.site(node, "loop"))
         state.live, state.variables, state.open = live, variables, opened
 
@@ -243,16 +243,16 @@ class Loops:
         opened = state.open
         before = state.live
         for ahead in (state.ahead, True):
-            here = state.copy(open=opened, ahead=ahead)
-            self.set(here, guess, BLOCK)
-            condition = head.enter(here, head.any_round(BLOCK))
+            any_round = state.copy(open=opened, ahead=ahead)
+            self.set(any_round, guess, BLOCK)
+            condition = head.enter(any_round, head.any_round(BLOCK))
             self.must_agree(state, before, condition, node, "loop")
-            here.live = both(before, condition)
+            any_round.live = both(before, condition)
             loop = Loop(True)
-            self.within(loop, node, here)
-            for other in (here, *loop.breaks):
+            self.within(loop, node, any_round)
+            for end in (any_round, *loop.breaks):
                 have = {id(a) for a, _ in opened}
-                opened = [*opened, *((a, YES) for a, _ in other.open if id(a) not in have)]
+                opened = [*opened, *((a, YES) for a, _ in end.open if id(a) not in have)]
         state.open = [(a, YES) for a, _ in opened]
         self.set(state, guess, BLOCK)
 
@@ -284,13 +284,13 @@ def _joined(a, b, site):
         x, y = a[1], b[1]
         alike = a[0] == b[0] and (x is y or (isinstance(x, Known) and isinstance(y, Known) and x.value is y.value))
         if alike or (
-            hasattr(x, "array") and hasattr(y, "array") and x.array is y.array and not x.first and not y.first
+            hasattr(x, "array") and hasattr(y, "array") and x.array is y.array and not x.prefix and not y.prefix
         ):
             return a
         raise NotProvable("a variable is one array in one round of the loop and another in the next", site)
     if a[0] == "several" and b[0] == "several" and len(a[1]) == len(b[1]):
         return "several", tuple(_joined(x, y, site) for x, y in zip(a[1], b[1], strict=True)), 0
-    own = 1 if "several" in (a[0], b[0]) else max(a[2], b[2])
+    by_thread = 1 if "several" in (a[0], b[0]) else max(a[2], b[2])
     if a[0] == b[0]:
-        return a[0], a[1] and b[1], own
-    return "unknown", None, own
+        return a[0], a[1] and b[1], by_thread
+    return "unknown", None, by_thread

@@ -11,8 +11,8 @@ from numba.core import types as nb
 from ..kernel import kernel_of
 from ..limits import dimensions
 from ..xray import xray
+from .any_launch import AnyLaunch
 from .launches import BARRIERS, RACES, Launches
-from .place import Place
 from .query import candidates
 from .state import Frame, State
 from .values import Array, NotProvable, Written
@@ -31,14 +31,14 @@ def prove(kernel, *types, block=None, grid=None, where=None):
     example = (dimensions(grid, "griddim"), block, types) if grid is not None else None
     kinds, written = kinds_of(kernel, types), set()
     while True:
-        place = Place(block)
-        walk = Walk(place)
+        any_launch = AnyLaunch(block)
+        walk = Walk(any_launch)
         source = walk.source_of(kernel.py_func)
-        given = parameters(place, source, kinds, written)
-        launches = Launches(kernel, place, walk, given, xray, example, conditions(where, given))
+        symbols = parameters(any_launch, source, kinds, written)
+        launches = Launches(kernel, any_launch, walk, symbols, xray, example, conditions(where, symbols))
         walk.frames.append(Frame(source))
         try:
-            walk.block(source.node.body, State({name: value for name, _, value, _ in given}))
+            walk.block(source.node.body, State({name: value for name, _, value, _ in symbols}))
             return asked(launches, block)
         except Written as found:  # walk again, knowing that
             written.add(found.name)
@@ -46,19 +46,21 @@ def prove(kernel, *types, block=None, grid=None, where=None):
             return tried(launches, block, stopped.reason, stopped.site)
 
 
-def parameters(place, source, kinds, written):
+def parameters(any_launch, source, kinds, written):
     """[(name, numba type, value in the walk, symbol for the launch)] of a kernel's parameters."""
     names = source.parameters
     if len(kinds) != len(names):
         raise TypeError(f"{source.name} takes {len(names)} arguments ({', '.join(names)}); types of {len(kinds)} came")
-    return [(name, kind, *place.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)]
+    return [
+        (name, kind, *any_launch.argument(name, kind, name in written)) for name, kind in zip(names, kinds, strict=True)
+    ]
 
 
-def conditions(where, given):
+def conditions(where, symbols):
     """What a function of the parameters says of the launches that are meant, in z3's terms."""
     if where is None:
         return []
-    terms = {name: symbol for name, _, _, symbol in given}
+    terms = {name: symbol for name, _, _, symbol in symbols}
     wanted = inspect.signature(where).parameters
     told = where(*(_Shaped(terms[n]) if isinstance(terms[n], Array) else terms[n].term for n in wanted))
     return list(told) if isinstance(told, list | tuple) else [told]
@@ -73,16 +75,16 @@ class _Shaped:
 
 def asked(launches, block):
     """The verdict on a kernel that could be walked through."""
-    name, walk, place = launches.kernel.py_func.__name__, launches.walk, launches.place
+    name, walk, any_launch = launches.kernel.py_func.__name__, launches.walk, launches.any_launch
     meant, assumed = launches.conditions, ASSUMED
     if meant:
         assumed = (*ASSUMED, f"the launch has {' and '.join(map(str, meant))}".replace("!", " #"))
-    if next(candidates(walk, place, meant), None) is None:
+    if next(candidates(walk, any_launch, meant), None) is None:
         return Verdict(name, FREE, block, assumed=assumed)
-    numbers = [symbol.term for _, kind, _, symbol in launches.given if isinstance(kind, nb.Integer)]
+    numbers = [symbol.term for _, kind, _, symbol in launches.parameters if isinstance(kind, nb.Integer)]
     natural = [] if meant else [number >= 0 for number in numbers]
     first = None
-    possible = itertools.islice(candidates(walk, place, [*meant, *natural]), TRIED)
+    possible = itertools.islice(candidates(walk, any_launch, [*meant, *natural]), TRIED)
     for query, parts, what, model in possible:  # a size below zero is no launch to show
         undecided, race = isinstance(model, str), isinstance(what, tuple)
         first = first or (what, undecided)

@@ -14,24 +14,24 @@ EFFORT = 600_000  # z3's own units, the same on every machine; some seconds
 
 
 class Query:
-    """Two threads of one block (apart: of two blocks), and all that is known of them. given: conditions of the launch."""
+    """Two threads of one block (apart: of two blocks), and all that is known of them. conditions: of the launch."""
 
-    def __init__(self, walk, place, apart, given=()):
-        self.walk, self.place, self.apart = walk, place, apart
+    def __init__(self, walk, any_launch, apart, conditions=()):
+        self.walk, self.any_launch, self.apart = walk, any_launch, apart
         self.least = BLOCK if apart else THREAD
         self.renamed = [
-            (s, z3.Const(f"{s}'", s.sort())) for s, level in place.arithmetic.symbols if level >= self.least
+            (s, z3.Const(f"{s}'", s.sort())) for s, level in any_launch.arithmetic.symbols if level >= self.least
         ]
-        places = place.here if apart else place.thread
+        places = any_launch.block_index if apart else any_launch.thread
         different = z3.Or([p.term != self.other(p.term) for p in places])
-        self.always = [different, *place.limits(), *given]
-        self.facts = self._twice(place.arithmetic.facts)
-        self.expanded = [*self.facts, *self._twice(place.arithmetic.expansions)]
+        self.always = [different, *any_launch.limits(), *conditions]
+        self.facts = self._twice(any_launch.arithmetic.facts)
+        self.expanded = [*self.facts, *self._twice(any_launch.arithmetic.expansions)]
         self.bounds = [term for term, _ in self._twice((t, level, ()) for t, level in self._inside())]
-        self.pairs = list(place.arithmetic.pairs)
+        self.pairs = list(any_launch.arithmetic.pairs)
         self.pairs += [
-            Pair(self.other(p.one), self.other(p.other), self.other(p.result), p.level, p.exclusive)
-            for p in place.arithmetic.pairs
+            Pair(self.other(p.a), self.other(p.b), self.other(p.result), p.level, p.exclusive)
+            for p in any_launch.arithmetic.pairs
             if p.level >= self.least
         ]
         self.names = {}  # of the symbols of a term
@@ -104,8 +104,8 @@ class Query:
 
     def exactly(self):
         """Products and quotients as z3 multiplies: of use where all of them are small."""
-        pairs = [p for p in self.place.arithmetic.pairs if not p.exclusive]
-        exact = [p.result == p.one * p.other for p in pairs]
+        pairs = [p for p in self.any_launch.arithmetic.pairs if not p.exclusive]
+        exact = [p.result == p.a * p.b for p in pairs]
         return [*exact, *(self.other(e) for e, p in zip(exact, pairs, strict=True) if p.level >= self.least)]
 
     def ask(self, parts, more=(), effort=EFFORT):
@@ -128,12 +128,12 @@ class Query:
         return solver.model() if answer == z3.sat else "undecided"
 
 
-def candidates(walk, place, given=()):
+def candidates(walk, any_launch, conditions=()):
     """(Query, parts, what: (Access, Access) or a site) for everything that may go wrong; none where nothing can.
 
     A question that z3 cannot answer is one, too: with "undecided" as its model.
     """
-    near = Query(walk, place, False, given)
+    near = Query(walk, any_launch, False, conditions)
     for live, condition, site in walk.meetings:
         parts = near.differ(live, condition)
         model = near.ask(parts)
@@ -148,7 +148,7 @@ def candidates(walk, place, given=()):
     pairs = [(a, b) for k, a in enumerate(everywhere) for b in everywhere[k:] if a.array is b.array and conflict(a, b)]
     if not pairs:
         return
-    far = Query(walk, place, True, given)
+    far = Query(walk, any_launch, True, conditions)
     for a, b in pairs:
         parts = far.meet(a, b, YES)
         model = far.ask(parts)

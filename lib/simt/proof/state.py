@@ -31,8 +31,8 @@ class State:
     ahead: bool = False
 
     def copy(self, **changes):
-        given = {"variables": dict(self.variables), "live": self.live, "open": list(self.open), "ahead": self.ahead}
-        return State(**{**given, **changes})
+        parts = {"variables": dict(self.variables), "live": self.live, "open": list(self.open), "ahead": self.ahead}
+        return State(**{**parts, **changes})
 
     def become(self, other):
         self.variables, self.live, self.open = other.variables, other.live, other.open
@@ -80,20 +80,20 @@ def open_after(test, yes, no):
     left = {id(a): (a, f) for a, f in no}
     merged = []
     for access, flag in yes:
-        other = left.pop(id(access), None)
-        if other is None:
+        unmet = left.pop(id(access), None)
+        if unmet is None:
             merged.append((access, both(flag, test)))
-        elif other[1] is flag:
+        elif unmet[1] is flag:
             merged.append((access, flag))
         else:
-            merged.append((access, either(both(flag, test), both(other[1], opposite(test)))))
+            merged.append((access, either(both(flag, test), both(unmet[1], opposite(test)))))
     merged += [(access, both(flag, opposite(test))) for access, flag in left.values()]
     return [(access, flag) for access, flag in merged if flag.term is not False]
 
 
 def one_of(exits, arithmetic, site):
     """The state behind a loop that the whole block leaves in one of several ways: [(live, variables, open)]."""
-    exits = [one for one in exits if one[0].term is not False]
+    exits = [leaving for leaving in exits if leaving[0].term is not False]
     if not exits:
         return NO, {}, []
     if len(exits) == 1:

@@ -90,7 +90,7 @@ class View:
     """An array, or the part of it that its first indices select."""
 
     array: Array
-    first: tuple = field(default=())
+    prefix: tuple = field(default=())
 
 
 YES, NO = Flag(True), Flag(False)
@@ -156,7 +156,7 @@ def chosen(test, a, b, site=None):
     if isinstance(a, Several) and isinstance(b, Several) and len(a.items) == len(b.items):
         return Several(tuple(chosen(test, x, y, site) for x, y in zip(a.items, b.items, strict=True)))
     if isinstance(a, View) or isinstance(b, View):
-        if isinstance(a, View) and isinstance(b, View) and a.array is b.array and not a.first and not b.first:
+        if isinstance(a, View) and isinstance(b, View) and a.array is b.array and not a.prefix and not b.prefix:
             return a
         raise NotProvable("a variable is one array or another", site)
     if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value:

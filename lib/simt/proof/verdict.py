@@ -77,6 +77,6 @@ class Verdict:
             told |= {
                 "reason": self.reason,
                 "at": self.site.text if self.site else "",
-                "ran": [str(one) for one in self.ran],
+                "ran": [str(launch) for launch in self.ran],
             }
         return told

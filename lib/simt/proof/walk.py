@@ -37,9 +37,9 @@ class Walk(Loops, Expressions):
     the threads where `live` holds, `condition` must hold for all or for none.
     """
 
-    def __init__(self, place):
-        self.place = place
-        self.arithmetic = place.arithmetic
+    def __init__(self, any_launch):
+        self.any_launch = any_launch
+        self.arithmetic = any_launch.arithmetic
         self.everywhere, self.pairs, self.meetings, self.inside = [], [], [], []
         self.notes = {}  # what is not followed, in words -> its site
         self.dynamic = None
@@ -68,7 +68,7 @@ class Walk(Loops, Expressions):
     def touch(self, state, view, index, kind, node, live=None):
         """Note an access, and whom it meets."""
         array = view.array
-        index = (*view.first, *index)
+        index = (*view.prefix, *index)
         if kind != "load" and array.space == "global" and not array.written:
             raise Written(array.name)
         if self.trial or array.space in ("local", "constant") or state.live.term is False:
@@ -84,9 +84,9 @@ class Walk(Loops, Expressions):
         access = Access(array, tuple(n.term for n in index), kind, state.live, level, self.site(node, kind))
         if not state.ahead:
             self.everywhere.append(access)
-        for other, flag in state.open:
-            if other is not None and other.array is array and conflict(other, access):
-                self.pairs.append((other, access, flag))
+        for earlier, flag in state.open:
+            if earlier is not None and earlier.array is array and conflict(earlier, access):
+                self.pairs.append((earlier, access, flag))
         if conflict(access, access):
             self.pairs.append((access, access, YES))
         state.open.append((access, YES))
@@ -167,7 +167,7 @@ class Walk(Loops, Expressions):
             if not isinstance(view, View):
                 self.cannot(target, "what is stored to is not an array")
             index = self.indices(target.slice, state)
-            if len(index) + len(view.first) != len(view.array.shape):
+            if len(index) + len(view.prefix) != len(view.array.shape):
                 self.cannot(target, "a store to a part of an array is not followed")
             self.touch(state, view, index, "store", target)
         elif isinstance(target, ast.Tuple | ast.List):

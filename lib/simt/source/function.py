@@ -118,18 +118,18 @@ class Source:
 
     def bind(self, node, name):
         """Arguments of a call of one of cuda's names, in the order of its parameters (None: not given)."""
-        given = dict(zip(name.parameters, node.args, strict=False))
+        passed = dict(zip(name.parameters, node.args, strict=False))
         for keyword in node.keywords:
-            if keyword.arg not in name.parameters or keyword.arg in given:
+            if keyword.arg not in name.parameters or keyword.arg in passed:
                 self.refuse(node, f"{ast.unparse(node.func)}() got an unexpected argument {keyword.arg!r}")
-            given[keyword.arg] = keyword.value
+            passed[keyword.arg] = keyword.value
         if len(node.args) > len(name.parameters):
             count = len(name.parameters)
             self.refuse(node, f"{ast.unparse(node.func)}() takes {count} arguments, {len(node.args)} came")
-        missing = [p for p in name.parameters if p not in given and p not in name.optional]
+        missing = [p for p in name.parameters if p not in passed and p not in name.optional]
         if missing:
             self.refuse(node, f"{ast.unparse(node.func)}() misses the argument {missing[0]!r}")
-        return [given.get(p) for p in name.parameters]
+        return [passed.get(p) for p in name.parameters]
 
     def callee(self, call):
         """The Python function of the device function that a call calls, as it is called here; None for anything

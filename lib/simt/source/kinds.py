@@ -54,11 +54,11 @@ def resolved(function, *kinds):
     """Kind of ``function(...)`` by numba's typing rules; None where they are not known or do not allow it."""
     if _NOT_YET in kinds:
         return _NOT_YET
-    given = tuple(as_type(k) for k in kinds)
-    if not given or None in given:
+    operand_types = tuple(as_type(k) for k in kinds)
+    if not operand_types or None in operand_types:
         return None
     try:
-        return as_kind(numbers.resolve(function, given)[1])
+        return as_kind(numbers.resolve(function, operand_types)[1])
     except TypeError:
         return None
 
@@ -184,8 +184,8 @@ class Kinds:
         elif isinstance(target, (ast.Tuple, ast.List)):
             parts = kind if isinstance(kind, list) and len(kind) == len(target.elts) else None
             for index, element in enumerate(target.elts):
-                each = parts[index] if parts else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
-                self._assign(element, each)
+                part = parts[index] if parts else ("i" if kind == "shape" else _NOT_YET if kind == _NOT_YET else None)
+                self._assign(element, part)
 
     def of(self, node):
         """Kind of an expression of the source, once all variables are known."""
@@ -328,16 +328,16 @@ class Kinds:
 
     def _of_device_call(self, node, kind):
         if kind == "index":
-            given = [*node.args, *(k.value for k in node.keywords)]
-            return "i" if given and self.source.static(given[0])[1] == 1 else "shape"
+            arguments = [*node.args, *(k.value for k in node.keywords)]
+            return "i" if arguments and self.source.static(arguments[0])[1] == 1 else "shape"
         if kind == "array":
             return self._of_array_maker(node)
         return None
 
     def _of_array_maker(self, node):
-        given = dict(zip(("shape", "dtype"), node.args, strict=False))
-        given.update({k.arg: k.value for k in node.keywords})
-        shape, dtype = given.get("shape"), given.get("dtype")
+        passed = dict(zip(("shape", "dtype"), node.args, strict=False))
+        passed.update({k.arg: k.value for k in node.keywords})
+        shape, dtype = passed.get("shape"), passed.get("dtype")
         if shape is None or not isinstance(dtype, (ast.Name, ast.Attribute)):
             return None
         known, dtype = self.source.static(dtype)

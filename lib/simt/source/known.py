@@ -33,10 +33,10 @@ def known_parameters(python_function):
 def as_called(source, call, python_function):
     """The Python function of a device function, as a call in ``source`` has it; itself where nothing is known."""
     parameters = parameters_of(python_function)
-    given = dict(zip(parameters, call.args, strict=False))
-    given.update({k.arg: k.value for k in call.keywords if k.arg in parameters})
+    passed = dict(zip(parameters, call.args, strict=False))
+    passed.update({k.arg: k.value for k in call.keywords if k.arg in parameters})
     known, sizes = {}, None
-    for parameter, node in given.items():
+    for parameter, node in passed.items():
         is_known, value = source.static(node) if isinstance(node, ast.Name | ast.Attribute) else (False, None)
         if is_known and _only_by_name(value):
             known[parameter] = value
@@ -69,8 +69,8 @@ def _is_tuple(source, node):
 
 def parameters_of(python_function):
     """Names of all parameters, those that can be given by position first."""
-    given = tree_of(python_function).args
-    return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    arguments = tree_of(python_function).args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def _sizes(source, seen=()):
@@ -81,13 +81,13 @@ def _sizes(source, seen=()):
         if source.is_local(call.func) or not isinstance(call.func, ast.Name | ast.Attribute):
             continue
         called = source.static(call.func)[1]
-        given = [*call.args, *(k.value for k in call.keywords)]
+        passed = [*call.args, *(k.value for k in call.keywords)]
         if isinstance(called, DeviceName) and called.kind == "array":
             of_sizes = source.bind(call, called)[:1]
         elif (inner := python_of(called)) and inner not in seen and inner is not python_function:
             wanted = _sizes(type(source)(inner), (*seen, python_function))
             names = [*parameters_of(inner)[: len(call.args)], *(k.arg for k in call.keywords)]
-            of_sizes = [node for node, name in zip(given, names, strict=False) if name in wanted]
+            of_sizes = [node for node, name in zip(passed, names, strict=False) if name in wanted]
         else:
             continue
         found.update(n.id for node in of_sizes for n in ast.walk(node) if isinstance(n, ast.Name))
@@ -100,8 +100,8 @@ def _with(python_function, known):
     key = tuple((name, type(value), value) for name, value in sorted(known.items(), key=lambda item: item[0]))
     if key not in made:
         f = python_function
-        other = python_types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-        other.__kwdefaults__, other.__qualname__, other.__module__ = f.__kwdefaults__, f.__qualname__, f.__module__
-        setattr(other, _MARK, known)
-        made[key] = other
+        copy = python_types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+        copy.__kwdefaults__, copy.__qualname__, copy.__module__ = f.__kwdefaults__, f.__qualname__, f.__module__
+        setattr(copy, _MARK, known)
+        made[key] = copy
     return made[key]

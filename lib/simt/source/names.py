@@ -85,8 +85,10 @@ _LIST = {
 
 def _read(kind, text):
     path, _, arguments = text.rstrip(")").partition("(")
-    given = [a for a in arguments.split(", ") if a]
-    return DeviceName(path, kind, tuple(a.rstrip("=") for a in given), tuple(a[:-1] for a in given if a.endswith("=")))
+    parameters = [a for a in arguments.split(", ") if a]
+    return DeviceName(
+        path, kind, tuple(a.rstrip("=") for a in parameters), tuple(a[:-1] for a in parameters if a.endswith("="))
+    )
 
 
 #: path -> name: "syncthreads", "atomic.add"

@@ -27,7 +27,7 @@ def _first_line(node):
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
-_given = {}  # file -> the syntax tree of what was never Python text
+_made_trees = {}  # file -> the syntax tree of what was never Python text
 
 
 def give(file, module):
@@ -35,13 +35,13 @@ def give(file, module):
 
     That text stands in Python's ``linecache``: a kernel that was read from another language has its lines there.
     """
-    _given[file] = module
+    _made_trees[file] = module
 
 
 def parsed(file):
     """The syntax tree of a file, as given or from its text; None where it is no Python."""
-    if file in _given:
-        return _given[file]
+    if file in _made_trees:
+        return _made_trees[file]
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -54,8 +54,8 @@ def tree_of(function):
     Its variables that begin with an underscore have other names here: such names are the engines' own.
     """
     code = function.__code__
-    if code.co_filename in _given:
-        return next(node for node in _given[code.co_filename].body if node.name == code.co_name)
+    if code.co_filename in _made_trees:
+        return next(node for node in _made_trees[code.co_filename].body if node.name == code.co_name)
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     candidates = []

@@ -60,25 +60,25 @@ def _deciding(loop):
             names |= {n for e in (value, *around) for n in names_in(e)}
 
 
-def _collect(block, around, own, exits, assignments):
+def _collect(block, around, in_loop, exits, assignments):
     """Tests around every way out of the loop, and every assignment: (name, value, tests around it)."""
     for node in block:
         if isinstance(node, ast.Break):
-            exits += around if own else []
+            exits += around if in_loop else []
         elif isinstance(node, ast.Return | ast.Continue):  # what a `continue` skips, its test decides
             exits += around
         elif isinstance(node, ast.If):
             for body in (node.body, node.orelse):
-                _collect(body, [*around, node.test], own, exits, assignments)
+                _collect(body, [*around, node.test], in_loop, exits, assignments)
         elif isinstance(node, ast.While | ast.For):
             head = node.test if isinstance(node, ast.While) else node.iter
             if isinstance(node, ast.For):
                 assignments += [(n, node.iter, around) for n in stored_names(node.target)]
             _collect(node.body, [*around, head], False, exits, assignments)
-            _collect(node.orelse, [*around, head], own, exits, assignments)
+            _collect(node.orelse, [*around, head], in_loop, exits, assignments)
         elif isinstance(node, ast.Match):
             for case in node.cases:
-                _collect(case.body, [*around, node.subject], own, exits, assignments)
+                _collect(case.body, [*around, node.subject], in_loop, exits, assignments)
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             assignments += [(n, node.value, around) for t in targets for n in stored_names(t)]

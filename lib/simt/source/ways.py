@@ -12,11 +12,11 @@ LEAVES = ast.Break | ast.Continue | ast.Return
 
 @dataclass(frozen=True)
 class Way:
-    """kind: "branch", "loop" or "return". line: where it begins. own: whether threads of a block differ in it."""
+    """kind: "branch", "loop" or "return". line: where it begins. divergent: whether threads of a block differ in it."""
 
     kind: str
     line: int
-    own: bool
+    divergent: bool
 
 
 def around(site, parameters=()):

@@ -65,8 +65,8 @@ class Context(BaseContext):
         from numba.cpython import builtins, enumimpl, iterators, numbers, rangeobj, tupleobj, unicode  # noqa: F401
         from numba.np import arraymath, arrayobj  # noqa: F401 - types of methods and functions, given as they are imported
 
-        for each in (cmathdecl.registry, enumdecl.registry, npydecl.registry, registry):
-            self.install_registry(each)
+        for known in (cmathdecl.registry, enumdecl.registry, npydecl.registry, registry):
+            self.install_registry(known)
 
     def resolve_value_type(self, value):
         """The type of a global or closure variable, or of a module's member."""
@@ -102,9 +102,9 @@ class Context(BaseContext):
         """As numba has it; but what it types and does not compile for a GPU has no signature."""
         key = getattr(function, "typing_key", function)
         if key in (min, max) and len(args) == 1 and not isinstance(args[0], types.BaseTuple):
-            name, given = key.__name__, types.unliteral(args[0])
-            loop = f": compare in a loop, best = {name}(best, x[i])" if isinstance(given, types.Array) else ""
-            raise TypingError(f"{OURS}{name}() of one value takes a tuple, {a(str(given))} came{loop}")
+            name, operand = key.__name__, types.unliteral(args[0])
+            loop = f": compare in a loop, best = {name}(best, x[i])" if isinstance(operand, types.Array) else ""
+            raise TypingError(f"{OURS}{name}() of one value takes a tuple, {a(str(operand))} came{loop}")
         if key is operator.contains and isinstance(args[0], types.Array):
             raise TypingError(f"{OURS}`in` does not search an array here: write the loop")
         try:
@@ -162,12 +162,12 @@ class _Needed(compiler.CompilerBase):
         if inner or _UNROLLED & set(code.co_names):
             return _OnlyTypes.define_pipelines(self)
         manager = PassManager("types")
-        for each in (
+        for compiler_pass in (
             untyped.TranslateByteCode, untyped.FixupArgs, untyped.IRProcessing, untyped.RewriteSemanticConstants,
             untyped.DeadBranchPrune, untyped.GenericRewrites, untyped.RewriteDynamicRaises, untyped.ReconstructSSA,
             untyped.DeadBranchPrune, NopythonTypeInference,
         ):  # fmt: skip
-            manager.add_pass(each, each.__name__)
+            manager.add_pass(compiler_pass, compiler_pass.__name__)
         manager.finalize()
         return [manager]
 

@@ -117,10 +117,10 @@ def _typed(*paths):
 
             class Template(AbstractTemplate):
                 def generic(self, args, kws, path=path, names=names):
-                    given = [*args, *(kws[name] for name in names[len(args) :] if name in kws)]
-                    if len(given) != len(args) + len(kws) or len(given) != len(names):
+                    passed = [*args, *(kws[name] for name in names[len(args) :] if name in kws)]
+                    if len(passed) != len(args) + len(kws) or len(passed) != len(names):
                         raise TypingError(f"{OURS}cuda.{path} takes {len(names)} arguments: {', '.join(names)}")
-                    return typer(path, *given)
+                    return typer(path, *passed)
 
             _given(path, Template)
         return typer
@@ -200,13 +200,13 @@ def _cut(value, what):
 
 
 @_typed("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
-def _shuffle(path, mask, value, other):
+def _shuffle(path, mask, value, lane):
     kind = types.unliteral(value)
     if kind not in (i4, i8, f4, f8):
         raise TypingError(OURS + not_shuffled(str(kind)))
     _cut(mask, "the mask of a shuffle")
-    _cut(other, "the lane of a shuffle")
-    return signature(kind, mask, kind, other)
+    _cut(lane, "the lane of a shuffle")
+    return signature(kind, mask, kind, lane)
 
 
 @_typed("ballot_sync", "any_sync", "all_sync", "eq_sync")

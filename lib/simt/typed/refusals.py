@@ -22,8 +22,8 @@ class NoTypes(NotOnAGpu, TypingError):
     """The kernel's variables and operations have no types, for the arguments of this launch. For numba, a
     TypingError."""
 
-    def __init__(self, reason, **place):
-        super().__init__(reason, **place)
+    def __init__(self, reason, **where):
+        super().__init__(reason, **where)
         self.msg, self.loc = reason, None
 
 
@@ -107,12 +107,12 @@ def _refusal(source, error, kernel):
 
 def _at(source, line, wanted, what, kernel=None):
     """The `NoTypes` with the first node on a line that is of a kind, or of which a function `wanted` says so."""
-    here = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
-    here.sort(key=lambda n: n.col_offset)  # as they are typed
+    nodes = [n for n in ast.walk(source.node) if line is not None and getattr(n, "lineno", None) == line]
+    nodes.sort(key=lambda n: n.col_offset)  # as they are typed
     fits = wanted if isinstance(wanted, FunctionType) else lambda n: isinstance(n, wanted)
     items = (
-        n for n in here if fits is wanted and isinstance(n, ast.Subscript)
+        n for n in nodes if fits is wanted and isinstance(n, ast.Subscript)
     )  # an index that is a tuple by another name
-    node = next(filter(fits, here), next(items, here[0] if here else source.node))
+    node = next(filter(fits, nodes), next(items, nodes[0] if nodes else source.node))
     named = f"array {ast.unparse(node.value)!r}" if isinstance(node, ast.Subscript) else "the array"
     return NoTypes(what.replace("{array}", named), site=source.site(node, "refused"), kernel=kernel or source.name)

@@ -27,8 +27,8 @@ def words(said):
             "type: convert one of them, or use two names"
         ), (ast.Assign, ast.AugAssign, ast.For)
     if found := _CALL.search(said):
-        name, given = found.group(1).rpartition(".")[2], _parts(found.group(2))
-        return _of_call(name, given)
+        name, operands = found.group(1).rpartition(".")[2], _parts(found.group(2))
+        return _of_call(name, operands)
     if found := re.search(r"Unknown attribute '([^']+)' of type (.+)", said):
         owner = re.sub(r"Module\(<module '([\w.]+)'.*", r"\1", found.group(2))
         owner = owner if owner != found.group(2) else a(owner)
@@ -37,8 +37,8 @@ def words(said):
         name = found.group(1).replace("numpy.", "np.")
         return f"{name}() does not exist in a kernel: of numbers, math has it; of arrays, write the loop", ast.Call
     if found := re.search(r"failed to unpack (\w+)", said):
-        one = f"{a(found.group(1))} is one value, which cannot be taken apart into several names"
-        return f"{one}: cuda.grid(1) is one number, cuda.grid(2) a tuple of two", ast.Assign
+        value = f"{a(found.group(1))} is one value, which cannot be taken apart into several names"
+        return f"{value}: cuda.grid(1) is one number, cuda.grid(2) a tuple of two", ast.Assign
     if "tuple index out of range" in said:
         return "the tuple has no item of this number", ast.Subscript
     if "wrong tuple length" in said:
@@ -61,22 +61,22 @@ def words(said):
     return f"numba finds no types for this: {line}", ast.AST
 
 
-def _of_call(name, given):
-    arrays = [t for t in given if t.startswith("array(")]
-    if name in ("getitem", "setitem", "static_getitem", "static_setitem") and given:
+def _of_call(name, arguments):
+    arrays = [t for t in arguments if t.startswith("array(")]
+    if name in ("getitem", "setitem", "static_getitem", "static_setitem") and arguments:
         context = ast.Store if name.endswith("setitem") else ast.Load
-        return _of_item(name.removeprefix("static_"), given), _item(context, _count(given[1]))
+        return _of_item(name.removeprefix("static_"), arguments), _item(context, _count(arguments[1]))
     if name in _SYMBOLS:
         nodes = ast.BinOp | ast.UnaryOp | ast.Compare | ast.AugAssign
         if arrays:
             return "a whole array cannot be used in arithmetic in a kernel: work on its elements", nodes
-        operands = " and ".join(map(a, given))
+        operands = " and ".join(map(a, arguments))
         return f"`{_SYMBOLS[name]}` does not exist for {operands} in a kernel: convert, as in int32(x)", nodes
     if arrays and name in ("min", "max", "abs", "round", "int", "float", "bool", "complex"):
         return f"{name}() of a whole array cannot be used in a kernel: work on its elements, in a loop", ast.Call
-    if name == "array" and any("<class" in kind or kind == "unicode_type" for kind in given):
+    if name == "array" and any("<class" in kind or kind == "unicode_type" for kind in arguments):
         return "the type of an array is one of NumPy's, such as np.float32 or np.int32", ast.Call
-    came = f" for {', '.join(map(a, given))}" if given else " without arguments"
+    came = f" for {', '.join(map(a, arguments))}" if arguments else " without arguments"
     return f"{name}() does not exist{came} in a kernel", ast.Call
 
 
@@ -97,9 +97,9 @@ def _count(index):
     return int(uniform[1]) if uniform else len(_parts(index[6:-1])) if index.startswith("Tuple(") else 1
 
 
-def _of_item(name, given):
+def _of_item(name, operands):
     """What is wrong with an index, or with what is stored; ``{array}`` stands for the array by its name."""
-    array, index, *value = given
+    array, index, *value = operands
     if array.startswith("readonly array(") and value:
         return "{array} is read-only: the kernel may not write to it"
     array = array.removeprefix("readonly ")

@@ -85,13 +85,13 @@ def requests(trace):
     lanes = np.diff(np.append(start, len(order)))
     number = np.empty(len(order), np.int32)
     number[order] = np.repeat(np.arange(len(start), dtype=np.int32), lanes)
-    first = order[start]
+    first_rows = order[start]
     measured = {name: np.zeros(len(start), np.int64) for name in _MEASURED}
     for begin in range(0, len(start), CHUNK):
         part = slice(begin, min(begin + CHUNK, len(start)))
         for name, values in _measure(trace, order, start[part], lanes[part]).items():
             measured[name][part] = values
-    kept = {name: getattr(trace, name)[first] for name in ("site", "array", "kind", "space", "warp", "visit")}
+    kept = {name: getattr(trace, name)[first_rows] for name in ("site", "array", "kind", "space", "warp", "visit")}
     return Requests(**kept, lanes=lanes, **measured), number
 
 
@@ -104,8 +104,8 @@ def _measure(trace, order, start, lanes):
     column = np.arange(int(lanes.max()))
     active = column < lanes[:, None]
     rows = order[np.where(active, start[:, None] + column, start[:, None])]
-    first = rows[:, 0]
-    space, kind, size = trace.space[first], trace.kind[first], trace.size[first][:, None]
+    first_rows = rows[:, 0]
+    space, kind, size = trace.space[first_rows], trace.kind[first_rows], trace.size[first_rows][:, None]
     lane, address = trace.lane[rows], trace.address[rows]
     local = (space == LOCAL)[:, None]
     address = np.where(local, traffic.local_address(address, lane), address)
@@ -127,13 +127,13 @@ def expressions(trace, table):
     """`Expression` for each (source expression, array), in the order of the source."""
     if not len(table.site):
         return []
-    number, first = columns.group(table.site, table.array)
+    number, first_rows = columns.group(table.site, table.array)
 
     def total(column):
-        return np.bincount(number, weights=column, minlength=len(first)).astype(np.int64)
+        return np.bincount(number, weights=column, minlength=len(first_rows)).astype(np.int64)
 
     def largest(column):
-        most = np.zeros(len(first), np.int64)
+        most = np.zeros(len(first_rows), np.int64)
         np.maximum.at(most, number, column)
         return most
 
@@ -144,7 +144,7 @@ def expressions(trace, table):
     counts = np.bincount(number)
     ways, contention = largest(table.ways), largest(table.contention)
     rows = []
-    for k, row in enumerate(first.tolist()):
+    for k, row in enumerate(first_rows.tolist()):
         measures = {name: int(column[k]) for name, column in sums.items()}
         measures |= {"requests": int(counts[k]), "ways": int(ways[k]), "contention": int(contention[k])}
         rows.append(expression(int(table.site[row]), trace.sites, trace.arrays[table.array[row]], measures))

@@ -24,11 +24,11 @@ def copies(values):
         if id(root) not in made:
             made[id(root)] = np.copy(root, order="K", subok=True)
         distance = _address(value) - _address(root)
-        whole = made[id(root)]
-        if not whole.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
+        root_copy = made[id(root)]
+        if not root_copy.size or not (root.flags.c_contiguous or root.flags.f_contiguous):
             return np.copy(value, order="K", subok=True)
         copied = np.ndarray(
-            value.shape, value.dtype, whole.reshape(-1, order="A").view(np.uint8), distance, value.strides
+            value.shape, value.dtype, root_copy.reshape(-1, order="A").view(np.uint8), distance, value.strides
         )
         copied.flags.writeable = value.flags.writeable
         return copied.view(type(value))

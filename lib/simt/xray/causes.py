@@ -17,11 +17,11 @@ from .raced import describe
 from .updates import alike, atomics
 
 
-def races(trace, places=None):
+def races(trace, locations=None):
     """One race `Finding` for each cause."""
-    own = order_of(trace)
-    meetings = [Meeting(trace, conflict, own) for conflict in conflicts(trace, places, own)]
-    missing = Missing(trace, own)
+    kernel_order = order_of(trace)
+    meetings = [Meeting(trace, conflict, kernel_order) for conflict in conflicts(trace, locations, kernel_order)]
+    missing = Missing(trace, kernel_order)
     flagged, meetings = _by_flags(trace, meetings, missing)
     plain, meetings = _by_plain_flags(trace, meetings)
     groups, rest = _of_updates(trace, *_at_one_element(trace, meetings))
@@ -37,11 +37,13 @@ def _by_flags(trace, meetings, missing):
         groups.setdefault(cure, []).append(m) if cure else rest.append(m)
     found = []
     for cure, group in groups.items():
-        first = min(group, key=lambda m: (_lines(trace, m), m.array))
-        one = describe(trace, first.conflict, cure)
+        example = min(group, key=lambda m: (_lines(trace, m), m.array))
+        finding = describe(trace, example.conflict, cure)
         if cure == TWO_FLAGS:
-            one = replace(one, message=one.message.replace("and nothing orders", "and nothing that is followed orders"))
-        found.append(_with_others(trace, one, first, group))
+            finding = replace(
+                finding, message=finding.message.replace("and nothing orders", "and nothing that is followed orders")
+            )
+        found.append(_with_others(trace, finding, example, group))
     return found, rest
 
 
@@ -68,8 +70,8 @@ def _by_plain_flags(trace, meetings):
     places = (trace.sites[k] for m in group if m.array in arrays for k in m.sites)
     places = sorted({(s.line, s.text) for s in (*places, *asked)})
     cure = f"{SPINNING} Here so must {', '.join(f'`{text}` on line {line}' for line, text in places)}."
-    first = min(flags, key=lambda m: (_lines(trace, m), m.array))
-    return [_with_others(trace, describe(trace, first.conflict, cure), first, group)], [
+    example = min(flags, key=lambda m: (_lines(trace, m), m.array))
+    return [_with_others(trace, describe(trace, example.conflict, cure), example, group)], [
         m for m in meetings if m not in group
     ]
 
@@ -87,7 +89,7 @@ def _at_one_element(trace, meetings):
         keys = [(m.array, site) for site in m.sites if (m.array, site) in groups]
         if m.alone and m.at_once:
             continue
-        if m.own and keys:  # a thread that uses the element for itself as well: it should be its own
+        if m.by_one_thread and keys:  # a thread that uses the element for itself as well: it should be its own
             if len(keys) == 2 and groups[keys[0]] is not groups[keys[1]]:
                 joined, gone = groups[keys[0]], groups[keys[1]]
                 joined += gone
@@ -113,9 +115,9 @@ def _of_updates(trace, groups, meetings):
         if not updates or not updates <= adds or any(trace.guards.get(s) for s in updates):
             continue
         same[id(group)] = adds
-        at_once = {s for m in group if m.alone for s in m.sites}
-        rest += [m for m in group if not {*m.sites} <= adds | at_once]
-        group[:] = [m for m in group if {*m.sites} <= adds | at_once]
+        alone = {s for m in group if m.alone for s in m.sites}
+        rest += [m for m in group if not {*m.sites} <= adds | alone]
+        group[:] = [m for m in group if {*m.sites} <= adds | alone]
         of_site |= {(m.array, s): group for m in group for s in m.sites}
     for m in meetings:
         group = next((of_site[m.array, s] for s in m.sites if (m.array, s) in of_site), None)
@@ -136,12 +138,12 @@ def _one_fault(trace, group):
 
 
 def _of_element(trace, group):
-    first = min(group, key=lambda m: (not _is_update(trace, m), len({*_lines(trace, m)}), m.alone, _lines(trace, m)))
-    found = describe(trace, first.conflict)
+    example = min(group, key=lambda m: (not _is_update(trace, m), len({*_lines(trace, m)}), m.alone, _lines(trace, m)))
+    found = describe(trace, example.conflict)
     if not found.cure.startswith((UPDATE, ONE_ELEMENT)) and "same memory" not in found.message:
-        updates = _is_update(trace, first)
-        found = replace(found, cure=update_cure(trace, int(first.conflict.a[0])) if updates else ONE_ELEMENT)
-    return _with_others(trace, found, first, group)
+        updates = _is_update(trace, example)
+        found = replace(found, cure=update_cure(trace, int(example.conflict.a[0])) if updates else ONE_ELEMENT)
+    return _with_others(trace, found, example, group)
 
 
 def _is_update(trace, meeting):
@@ -152,7 +154,7 @@ def _is_update(trace, meeting):
 
 def _loads_first(trace, meeting):
     load, store = sorted(meeting.sites, key=lambda s: trace.sites[s].kind != "load")
-    return spans.place_of(trace.sites[load]) < spans.place_of(trace.sites[store])
+    return spans.point_of(trace.sites[load]) < spans.point_of(trace.sites[store])
 
 
 # -- accesses that nothing orders --------------------------------------------------------------------------------
@@ -163,29 +165,29 @@ def _of_order(trace, meetings, missing):
     every = {s for m in meetings for s in m.spans}
     chosen, found = spans.cover(every), []
     listed = set()
-    for place, tight in chosen:
-        here = [m for m in meetings if m.spans & tight]
-        wide = {s for s in every if spans.hits(place, s)}
-        more = [m for m in meetings if id(m) not in listed and m not in here and m.spans & wide]
-        own = {s for _, others in chosen for s in others}
-        more = [m for m in more if not m.spans & own]
-        listed |= {id(m) for m in (*here, *more)}
-        found.append(_missing(trace, [*here, *more], place, tight, missing))
+    for point, tight in chosen:
+        members = [m for m in meetings if m.spans & tight]
+        wide = {s for s in every if spans.hits(point, s)}
+        more = [m for m in meetings if id(m) not in listed and m not in members and m.spans & wide]
+        claimed = {s for _, others in chosen for s in others}
+        more = [m for m in more if not m.spans & claimed]
+        listed |= {id(m) for m in (*members, *more)}
+        found.append(_missing(trace, [*members, *more], point, tight, missing))
     found += [_missing(trace, [m], None, (), missing) for m in meetings if id(m) not in listed]
     return found
 
 
-def _missing(trace, group, place, tight, missing):
-    first = min(group, key=lambda m: (not _spins(trace, m), _lines(trace, m), m.array))
-    conflict = first.conflict
-    room = spans.room(place, tight) if tight else None
+def _missing(trace, group, point, tight, missing):
+    example = min(group, key=lambda m: (not _spins(trace, m), _lines(trace, m), m.array))
+    conflict = example.conflict
+    room = spans.room(point, tight) if tight else None
     scope = max((m.conflict.scope for m in group), key=("warp", "block", "grid").index)
     cure = race_cure(trace, scope, int(conflict.a[0]), int(conflict.b[0]), room, len(group) > 1)
-    if _spins(trace, first):
+    if _spins(trace, example):
         cure = SPINNING
     elif scope == "grid":
         cure = missing.of_what_proves_nothing(conflict) or cure
-    return _with_others(trace, replace(describe(trace, conflict, cure), scope=scope), first, group)
+    return _with_others(trace, replace(describe(trace, conflict, cure), scope=scope), example, group)
 
 
 def _spins(trace, meeting):
@@ -210,17 +212,17 @@ def _lines(trace, meeting):
     return tuple(sorted((trace.sites[s].line for s in meeting.sites), reverse=True))
 
 
-def _with_others(trace, found, first, group):
+def _with_others(trace, found, example, group):
     """A finding that speaks for others as well: it names their expressions, counts theirs, and knows their lines."""
-    said, others = {_pair(trace, first)}, []
-    texts = {trace.sites[s].text for s in first.sites}
+    said, others = {_pair(trace, example)}, []
+    texts = {trace.sites[s].text for s in example.sites}
     for m in sorted(group, key=lambda m: (_lines(trace, m), m.array)):
-        one, other = (trace.sites[s] for s in m.sites)
-        if _pair(trace, m) in said or (m.alone and one.text in texts and one.line in found.lines):
+        site_a, site_b = (trace.sites[s] for s in m.sites)
+        if _pair(trace, m) in said or (m.alone and site_a.text in texts and site_a.line in found.lines):
             continue
         said.add(_pair(trace, m))
-        lines = f"line {one.line}" if one.line == other.line else f"lines {other.line} and {one.line}"
-        pair = f"`{one.text}`" if one.text == other.text else f"`{other.text}` and `{one.text}`"
+        lines = f"line {site_a.line}" if site_a.line == site_b.line else f"lines {site_b.line} and {site_a.line}"
+        pair = f"`{site_a.text}`" if site_a.text == site_b.text else f"`{site_b.text}` and `{site_a.text}`"
         others.append(f"{pair} on {lines}")
     message = found.message + (f" So it is with {', with '.join(others)}." if others else "")
     lines = {trace.sites[s].line for m in group for s in m.sites}

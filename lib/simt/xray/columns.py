@@ -48,9 +48,9 @@ def _sort(key):
     """As `sort`; ``key`` is sorted in place."""
     order = np.argsort(key, kind="stable").astype(np.int32)
     key.sort()
-    first = np.ones(len(key), bool)
-    np.not_equal(key[1:], key[:-1], out=first[1:])
-    return order, np.flatnonzero(first)
+    is_start = np.ones(len(key), bool)
+    np.not_equal(key[1:], key[:-1], out=is_start[1:])
+    return order, np.flatnonzero(is_start)
 
 
 def compact(*columns):

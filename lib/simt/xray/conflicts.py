@@ -13,7 +13,7 @@ _SCOPES = ("warp", "block", "grid")
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two source expressions that conflict on an array. a, b: rows of the trace that do, of each place one pair, the
+    """Two source expressions that conflict on an array. a, b: rows of the trace that do, of each location one pair, the
     example first; ``a`` stands on the later line. scope: the widest, "warp", "block" or "grid"."""
 
     a: np.ndarray
@@ -30,18 +30,21 @@ def order_of(trace):
     return Both(trace) if trace.fences else None
 
 
-def conflicts(trace, places=None, own=None):
+def conflicts(trace, locations=None, kernel_order=None):
     """A `Conflict` for each pair of source expressions that meet on an array. Where the kernel has fences, its own
-    flags, counters and locks may order accesses too (own, see `order`)."""
-    rows, place = places or places_of(trace)
+    flags, counters and locks may order accesses too (kernel_order, see `order`)."""
+    rows, location = locations or locations_of(trace)
     turn = columns.compact(trace.grid_epoch[rows], trace.epoch[rows])
-    # Few places are contended between two barriers: a quick look drops the rest.
-    near = races.contended(columns.compact(place, turn), columns.compact(trace.thread[rows]), trace.kind[rows])
-    r, where = rows[near], columns.pack(place[near], turn[near])
+    # Few locations are contended between two barriers: a quick look drops the rest.
+    near = races.contended(columns.compact(location, turn), columns.compact(trace.thread[rows]), trace.kind[rows])
+    r, where = rows[near], columns.pack(location[near], turn[near])
     in_block = columns.pack(where, trace.block[r])
-    found = [_conflicts_in_warps(trace, r, where, own), _conflicts(trace, r, in_block, trace.warp[r], own)]
-    r, where = _seen_by_blocks(trace, rows, place)
-    found.append(_conflicts(trace, r, where, trace.block[r], own))
+    found = [
+        _conflicts_in_warps(trace, r, where, kernel_order),
+        _conflicts(trace, r, in_block, trace.warp[r], kernel_order),
+    ]
+    r, where = _seen_by_blocks(trace, rows, location)
+    found.append(_conflicts(trace, r, where, trace.block[r], kernel_order))
     width = np.repeat(np.arange(len(found)), [len(i) for i, _ in found])
     return _merged(trace, width, *(np.concatenate(column) for column in zip(*found, strict=True)))
 
@@ -51,46 +54,46 @@ def _rank(trace, rows):
     return columns.pack(trace.thread[rows], trace.address[rows], trace.size[rows])
 
 
-def _conflicts(trace, rows, where, owner, own, apart=None):
-    """Pairs of rows. own: the order that the kernel makes for itself, or None. apart: columns that accesses must share
+def _conflicts(trace, rows, where, owner, kernel_order, apart=None):
+    """Pairs of rows. kernel_order: what the kernel makes for itself, or None. apart: columns that accesses must share
     for one example to speak for all of them."""
     alike = [trace.site[rows], *(apart or ())]
-    if own is not None and len(rows):
-        alike += [trace.thread[rows], trace.epoch[rows], trace.warp_epoch[rows], own.label(rows)]
+    if kernel_order is not None and len(rows):
+        alike += [trace.thread[rows], trace.epoch[rows], trace.warp_epoch[rows], kernel_order.label(rows)]
     label = columns.group(*alike)[0] if len(alike) > 1 else alike[0]
     i, j = races.unordered_pairs(where, owner, trace.kind[rows], label, _rank(trace, rows))
     i, j = rows[i], rows[j]
-    if own is None or not len(i):
+    if kernel_order is None or not len(i):
         return i, j
-    open_ = own.unordered(i, j)
+    open_ = kernel_order.unordered(i, j)
     return i[open_], j[open_]
 
 
-def _conflicts_in_warps(trace, rows, where, own):
+def _conflicts_in_warps(trace, rows, where, kernel_order):
     divided = lanes.divided(trace)[trace.warp[rows]]
     in_step = columns.pack(where, trace.warp[rows], np.where(divided, 0, trace.warp_epoch[rows]))
     if not divided.any():
-        return _conflicts(trace, rows, in_step, trace.thread[rows], own)
+        return _conflicts(trace, rows, in_step, trace.thread[rows], kernel_order)
     apart = np.where(divided, trace.thread[rows], 0), np.where(divided, trace.warp_epoch[rows], 0)
-    i, j = _conflicts(trace, rows, in_step, trace.thread[rows], own, apart)
-    whole = ~lanes.divided(trace)[trace.warp[i]] if len(i) else np.zeros(0, bool)
-    open_ = whole | lanes.unordered(trace, i, j) if len(i) else whole
+    i, j = _conflicts(trace, rows, in_step, trace.thread[rows], kernel_order, apart)
+    undivided = ~lanes.divided(trace)[trace.warp[i]] if len(i) else np.zeros(0, bool)
+    open_ = undivided | lanes.unordered(trace, i, j) if len(i) else undivided
     return i[open_], j[open_]
 
 
-def _seen_by_blocks(trace, rows, place):
+def _seen_by_blocks(trace, rows, location):
     """(rows, where): accesses of global memory that could meet those of another block; where they could."""
     keep = np.flatnonzero(trace.space[rows] == GLOBAL)
-    where = columns.compact(place[keep], trace.grid_epoch[rows[keep]])
+    where = columns.compact(location[keep], trace.grid_epoch[rows[keep]])
     contended = races.contended(where, trace.block[rows[keep]], trace.kind[rows[keep]])
     return rows[keep[contended]], where[contended]
 
 
-def places_of(trace):
-    """(rows, place): accesses of memory that several threads can see and someone writes, and where they go.
+def locations_of(trace):
+    """(rows, location): accesses of memory that several threads can see and someone writes, and where they go.
 
     Accesses are cut into units of the smallest size in use, so that a 16-byte access and a 4-byte one meet;
-    place numbers the units, apart for each block's shared memory.
+    location numbers the units, apart for each block's shared memory.
     """
     rows = np.flatnonzero(_can_conflict(trace)[trace.array]) if len(trace.arrays) else np.zeros(0, np.int64)
     if not len(rows):

@@ -49,15 +49,15 @@ def _root(behind, k):
 
 def _follows(trace, cause, f):
     """Whether ``f`` is most likely a consequence of ``cause``."""
-    array, other = (x.array.partition("[")[0] for x in (cause, f))
-    if f.kind in _UNSET and array == other:
+    array, other_array = (x.array.partition("[")[0] for x in (cause, f))
+    if f.kind in _UNSET and array == other_array:
         if cause.kind in _INDEX:
             return _is_store(trace, cause)  # it went elsewhere, or nowhere
         return cause.is_race and cause.cure == ONE_ELEMENT  # and the others stayed empty
-    if f.is_race and cause.kind in _UNSET and array != other:  # at an index that nobody had set
+    if f.is_race and cause.kind in _UNSET and array != other_array:  # at an index that nobody had set
         return cause.position <= f.position and _reads(trace, cause, f, feeding)
     if f.kind == "unfinished-copy":
-        return cause.is_race and array == other
+        return cause.is_race and array == other_array
     if f.kind in _INDEX:
         return cause.kind in _VALUES and cause.position <= f.position and _reads(trace, cause, f, feeding)
     if f.kind in PARTED and cause.kind in _VALUES:

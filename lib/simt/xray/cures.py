@@ -42,12 +42,12 @@ ONE_ELEMENT = "Give every thread an element of its own, let one thread store, or
 
 def overlap(trace, a, b):
     """Name of the other array where two accesses of one place go through different arrays."""
-    one, other = trace.arrays[trace.array[a]], trace.arrays[trace.array[b]]
-    return other.name if trace.array[a] != trace.array[b] and one.name != other.name else ""
+    array_a, array_b = trace.arrays[trace.array[a]], trace.arrays[trace.array[b]]
+    return array_b.name if trace.array[a] != trace.array[b] and array_a.name != array_b.name else ""
 
 
 def race_cure(trace, scope, a, b, room=None, several=False):
-    """One sentence. The cure depends on who conflicts, and where a barrier could stand: behind the first place of room
+    """One sentence. The cure depends on who conflicts, and where a barrier could stand: behind the first point of room
     and before the last (spans.py). several: other accesses are out of order there as well."""
     site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
     kinds = {int(trace.kind[a]), int(trace.kind[b])}
@@ -76,7 +76,7 @@ def race_cure(trace, scope, a, b, room=None, several=False):
         return f"Put {barrier} between the plain access and the atomic one, or make both atomic."
     if site_a.line == site_b.line:
         return f"Load into a variable first, then {barrier} for all threads of the {scope}, then store."
-    lines = [place[-1][0] for place in room] if room else []
+    lines = [point[-1][0] for point in room] if room else []
     where = f"line {lines[0]} and line {lines[1]}" if several and lines[0] < lines[1] else "the two"
     return f"Put {barrier} between {where}, where every thread of the {scope} reaches it."
 
@@ -128,11 +128,11 @@ def seen_cure(trace, seen):
     if seen.kind == "barrier-after-exit":
         return _missed_cure(trace, seen)
     if seen.kind == "divergent-barrier":
-        ways = [way for site in (seen.site, *seen.other_sites) for way in around(trace.sites[site]) if way.own]
+        ways = [way for site in (seen.site, *seen.other_sites) for way in around(trace.sites[site]) if way.divergent]
         if ways and ways[0].kind == "loop":
             return TURNS.format(line=ways[0].line)
     if seen.kind == "divergent-warp-operation":
-        ways = [way for way in around(trace.sites[seen.site]) if way.own]
+        ways = [way for way in around(trace.sites[seen.site]) if way.divergent]
         if ways and ways[-1].kind == "branch":
             return (
                 f"Move the warp operation out of the branch on line {ways[-1].line}: all lanes in its mask must reach "
@@ -148,7 +148,7 @@ def _missed_cure(trace, seen):
     if seen.left and (before := return_before(steps[0], seen.left)):
         return f"Do not return before a barrier, as line {before.line} does: put the thread's work under `if` instead."
     ways = [(way, step) for k, step in enumerate(steps) for way in around(step, parameters=k > 0)]
-    leads_past = next((pair for pair in ways if pair[0].own), None)
+    leads_past = next((pair for pair in ways if pair[0].divergent), None)
     if not leads_past:
         for step in steps[1:]:
             if before := return_before(step):

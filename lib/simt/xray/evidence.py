@@ -203,8 +203,8 @@ def _steps_before(events):
 def _neighbours(bound, like):
     """A bound of a comparison and the numbers next to it, of the kind of an atomic's value."""
     if isinstance(like, int):
-        whole = math.floor(bound)
-        return whole - 1, whole, whole + 1
+        floor = math.floor(bound)
+        return floor - 1, floor, floor + 1
     return bound, math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf)
 
 

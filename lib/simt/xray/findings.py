@@ -15,7 +15,7 @@ from dataclasses import replace
 from ..errors import Deadlock, TooManyIterations
 from ..trace import TraceFull
 from . import causes, unset
-from .conflicts import places_of
+from .conflicts import locations_of
 from .consequences import folded
 from .finding import UNSET, Finding
 from .merging import merged
@@ -29,13 +29,13 @@ def findings(trace, stopped=None):
 
     stopped: the error that ended the launch, if any; a deadlock that the trace does not list becomes a finding.
     """
-    places = places_of(trace)
+    locations = locations_of(trace)
     seen = seen_while_running(trace)
     if isinstance(stopped, Deadlock) and not any(f.line == stopped.line for f in seen):
         seen.append(deadlock(stopped))
-    early = unset.of_shared(trace, *places), unset.of_global(trace)
+    early = unset.of_shared(trace, *locations), unset.of_global(trace)
     reads = [f for rows, kind in zip(early, UNSET, strict=True) for f in unset.describe(trace, rows, kind)]
-    everything = [*merged(trace, seen + reads), *causes.races(trace, places)]
+    everything = [*merged(trace, seen + reads), *causes.races(trace, locations)]
     found = sorted(folded(trace, everything), key=_rank)
     if isinstance(stopped, TooManyIterations | TraceFull) and found:
         loop = trace.longest_loop()

@@ -14,8 +14,8 @@ def divided(trace):
     """For each warp of the launch: did a warp barrier leave some of its lanes out?"""
     apart = np.zeros(trace.warps_per_block * int(np.prod(trace.grid)), bool)
     for event in _barriers(trace):
-        first = event.warp % trace.warps_per_block * WARP
-        threads = min(WARP, trace.threads_per_block - first)
+        first_thread = event.warp % trace.warps_per_block * WARP
+        threads = min(WARP, trace.threads_per_block - first_thread)
         apart[event.warp] |= event.lanes != (1 << threads) - 1
     return apart
 
@@ -34,10 +34,10 @@ def unordered(trace, i, j):
     keys = np.stack([trace.warp[i], trace.lane[i], trace.warp_epoch[i], trace.lane[j], trace.warp_epoch[j]], axis=1)
     distinct, number = np.unique(keys, axis=0, return_inverse=True)
     answers = []
-    for warp, *place in distinct.tolist():
-        one, other = place[:2], place[2:]
+    for warp, *stamps in distinct.tolist():
+        stamp_i, stamp_j = stamps[:2], stamps[2:]
         events = passed.get(warp, ())
-        answers.append(not (before(events, *one, *other) or before(events, *other, *one)))
+        answers.append(not (before(events, *stamp_i, *stamp_j) or before(events, *stamp_j, *stamp_i)))
     return np.array(answers, bool)[number.ravel()]
 
 

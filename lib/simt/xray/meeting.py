@@ -15,15 +15,16 @@ class Meeting:
     """A conflict, and when its accesses happen in the course of their threads.
 
     spans: where barriers could stand (spans.py), a span for each pair of moments. at_once: two threads come to the same
-    expression at the same moment, and no barrier parts them. own: a thread makes both accesses to one place.
+    expression at the same moment, and no barrier parts them. by_one_thread: a thread makes both accesses to
+    one location.
     """
 
-    def __init__(self, trace, conflict, own_order):
-        self.trace, self.conflict, self.own_order = trace, conflict, own_order
+    def __init__(self, trace, conflict, kernel_order):
+        self.trace, self.conflict, self.kernel_order = trace, conflict, kernel_order
         a, b = int(conflict.a[0]), int(conflict.b[0])
         self.sites = int(trace.site[a]), int(trace.site[b])
         self.array = trace.arrays[trace.array[a]].name
-        self.spans, self.at_once, self.own = set(), False, False
+        self.spans, self.at_once, self.by_one_thread = set(), False, False
         candidates = np.flatnonzero(np.isin(trace.site[:], self.sites))
         for k in np.unique(np.linspace(0, conflict.count - 1, PLACES).astype(int)).tolist():
             self._look(self._beside(candidates, int(conflict.a[k]), int(conflict.b[k])))
@@ -36,13 +37,13 @@ class Meeting:
     def _beside(self, rows, a, b):
         """Accesses to the place of an example by the two expressions, between the same barriers of the grid."""
         trace = self.trace
-        first = max(trace.address[a], trace.address[b])
-        last = min(trace.address[a] + trace.size[a], trace.address[b] + trace.size[b])
-        here = (trace.address[rows] < last) & (trace.address[rows] + trace.size[rows] > first)
-        here &= (trace.space[rows] == trace.space[a]) & (trace.grid_epoch[rows] == trace.grid_epoch[a])
+        begin = max(trace.address[a], trace.address[b])
+        end = min(trace.address[a] + trace.size[a], trace.address[b] + trace.size[b])
+        overlaps = (trace.address[rows] < end) & (trace.address[rows] + trace.size[rows] > begin)
+        overlaps &= (trace.space[rows] == trace.space[a]) & (trace.grid_epoch[rows] == trace.grid_epoch[a])
         if trace.space[a] == SHARED:
-            here &= trace.block[rows] == trace.block[a]
-        rows = rows[here]
+            overlaps &= trace.block[rows] == trace.block[a]
+        rows = rows[overlaps]
         if len(rows) > ROWS:  # of each turn of each expression the first threads and the last
             order = np.lexsort((trace.thread[rows], trace.visit[rows], trace.site[rows]))
             alike = np.stack([trace.site[rows], trace.visit[rows]])[:, order]
@@ -58,19 +59,19 @@ class Meeting:
         pair = ((site == self.sites[0]) & (trace.site[j] == self.sites[1])) | (
             (site == self.sites[1]) & (trace.site[j] == self.sites[0])
         )
-        self.own |= bool((pair & ~thread & (trace.epoch[i] == trace.epoch[j])).any()) and not self.alone
+        self.by_one_thread |= bool((pair & ~thread & (trace.epoch[i] == trace.epoch[j])).any()) and not self.alone
         i, j = i[pair & thread], j[pair & thread]
-        open_ = unordered(trace, i, j, self.own_order) & races.conflict(trace.kind[i], trace.kind[j])
+        open_ = unordered(trace, i, j, self.kernel_order) & races.conflict(trace.kind[i], trace.kind[j])
         moments = {}
-        for one, other in zip(i[open_].tolist(), j[open_].tolist(), strict=True):
-            key = tuple(sorted((int(trace.site[r]), int(trace.visit[r])) for r in (one, other)))
+        for a, b in zip(i[open_].tolist(), j[open_].tolist(), strict=True):
+            key = tuple(sorted((int(trace.site[r]), int(trace.visit[r])) for r in (a, b)))
             if key not in moments:
                 moments[key] = span(*(moment(trace, *access) for access in key))
         self.spans |= {s for s in moments.values() if s is not None}
         self.at_once |= None in moments.values()
 
 
-def unordered(trace, i, j, own):
+def unordered(trace, i, j, kernel_order):
     """Which pairs of accesses, of different threads, to one place, nothing orders."""
     if not len(i):
         return np.zeros(0, bool)
@@ -82,8 +83,8 @@ def unordered(trace, i, j, own):
     if len(apart):
         open_[apart] = lanes.unordered(trace, i[apart], j[apart])
     left = np.flatnonzero(open_)
-    if own is not None and len(left):
-        open_[left] = own.unordered(i[left], j[left])
+    if kernel_order is not None and len(left):
+        open_[left] = kernel_order.unordered(i[left], j[left])
     return open_
 
 

@@ -17,7 +17,7 @@ def merged(trace, findings):
     findings = sorted(findings, key=lambda f: (f.line, f.position))
     groups = []
     for f in findings:
-        alike = next((g for g in groups if any(_same_cause(f, other, shapes) for other in g)), None)
+        alike = next((g for g in groups if any(_same_cause(f, member, shapes) for member in g)), None)
         if alike is None:
             groups.append([f])
         else:
@@ -33,8 +33,8 @@ def _same_cause(f, other, shapes):
     if f.kind in _INDEX:
         if f.array == other.array and f.cure == other.cure != CURES[f.kind]:  # too little dynamic memory
             return True
-        one, another = _index(f, shapes), _index(other, shapes)
-        return one == another or (f.line == other.line and one[1] == another[1])
+        index, other_index = _index(f, shapes), _index(other, shapes)
+        return index == other_index or (f.line == other.line and index[1] == other_index[1])
     return f.kind == "inactive-lane-read"
 
 

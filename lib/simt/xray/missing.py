@@ -23,17 +23,17 @@ class Fenced(Order):
     """The order of a trace, if a fence of the device stood behind every access and every atomic."""
 
     def _release(self, e):
-        return {e.thread: e.row}, e.epoch, {self._warp(e.thread): [e.place]}
+        return {e.thread: e.row}, e.epoch, {self._warp(e.thread): [e.stamp]}
 
     def _acquire(self, e):
-        return {e.thread: e.row + 1}, e.epoch, {self._warp(e.thread): [e.place]}
+        return {e.thread: e.row + 1}, e.epoch, {self._warp(e.thread): [e.stamp]}
 
 
 class Missing:
-    """Asked for pairs of accesses that nothing orders. own: the order that the kernel has (order.py), or None."""
+    """Asked for pairs of accesses that nothing orders. kernel_order: the one that it has (order.py), or None."""
 
-    def __init__(self, trace, own):
-        self.trace, self.own, self._ways = trace, own, {}
+    def __init__(self, trace, kernel_order):
+        self.trace, self.kernel_order, self._ways = trace, kernel_order, {}
 
     @functools.cached_property
     def fenced(self):
@@ -47,40 +47,40 @@ class Missing:
         """A sentence, or "" where neither fences nor barriers by the atomics would put its accesses in order."""
         if self.fenced is None:
             return ""
-        looked_at = np.unique(np.linspace(0, conflict.count - 1, PAIRS).astype(int))
-        said = [self._of_pair(int(conflict.a[k]), int(conflict.b[k])) for k in looked_at]
+        sampled = np.unique(np.linspace(0, conflict.count - 1, PAIRS).astype(int))
+        said = [self._of_pair(int(conflict.a[k]), int(conflict.b[k])) for k in sampled]
         return max(said, key=lambda cure: ("syncthreads" in cure, bool(cure))) if said[0] else ""
 
     def of_two_flags(self, conflict):
         """A sentence where each of two threads sets what only the other asks, and goes on where it finds nothing."""
-        if self.own is None:
+        if self.kernel_order is None:
             return ""
-        order, rows = self.own.any, (int(conflict.a[0]), int(conflict.b[0]))
+        order, rows = self.kernel_order.any, (int(conflict.a[0]), int(conflict.b[0]))
         sets, asks = [], []
         for row in rows:
-            mine = self._own(order.of_block[int(self.trace.block[row])], row)
-            sets.append({e.address for e in mine if e.new != e.old})
-            asks.append({e.address for e in mine if e.node in order.guards(row) and self._finds_nothing(order, e)})
+            events = self._own(order.of_block[int(self.trace.block[row])], row)
+            sets.append({e.address for e in events if e.new != e.old})
+            asks.append({e.address for e in events if e.node in order.guards(row) and self._finds_nothing(order, e)})
         theirs = [asks[k] & sets[1 - k] - sets[k] for k in (0, 1)]
         return TWO_FLAGS if all(theirs) else ""
 
     def of_what_proves_nothing(self, conflict):
         """A sentence where the second access waits for the first by an atomic whose value says nothing of it."""
-        if self.own is None:
+        if self.kernel_order is None:
             return ""
-        order, sites = self.own.wide, self.trace.sites
+        order, sites = self.kernel_order.wide, self.trace.sites
         for i, j in ((conflict.a[0], conflict.b[0]), (conflict.b[0], conflict.a[0])):
             first, second = int(i), int(j)
-            guards, place = order.guards(second), order._place(first)
+            guards, stamp = order.guards(second), order._stamp(first)
             asks = [e for e in order.of_block[int(self.trace.block[second])] if e.node in guards and e.row < second]
             for e in (e for e in asks if e.new == e.old or e.name not in ("cas", "exch")):  # not of who takes a lock
                 for w in order.of_block[int(self.trace.block[first])]:
-                    tells = w.address == e.address and w.new != w.old and order._covered(w.number, first, place)
+                    tells = w.address == e.address and w.new != w.old and order._covered(w.number, first, stamp)
                     if tells and first < w.row and not e.known >> w.number & 1:
-                        there, here = (sites[self.trace.site[x.row]] for x in (w, e))
+                        tell, ask = (sites[self.trace.site[x.row]] for x in (w, e))
                         return (
-                            f"What `{here.text}` on line {here.line} finds may be there before `{there.text}` on line "
-                            f"{there.line} has come: go on only with a value that cannot be there without it."
+                            f"What `{ask.text}` on line {ask.line} finds may be there before `{tell.text}` on line "
+                            f"{tell.line} has come: go on only with a value that cannot be there without it."
                         )
         return ""
 
@@ -109,8 +109,8 @@ class Missing:
         for e in knows:
             known |= e.known
         tells = [w for w in order.of_block[int(trace.block[first])] if known >> w.number & 1]
-        own = [w for w in tells if w.thread == trace.thread[first] and first < w.row]
-        tells = own or [w for w in tells if self._stands_before(first, w.row)]
+        of_thread = [w for w in tells if w.thread == trace.thread[first] and first < w.row]
+        tells = of_thread or [w for w in tells if self._stands_before(first, w.row)]
         for w in tells[:MOST]:
             for e in knows[-MOST:]:
                 if e.known >> w.number & 1:
@@ -119,45 +119,45 @@ class Missing:
     def _own(self, events, row):
         return [e for e in events if e.thread == self.trace.thread[row] and e.row < row]
 
-    def _stands_before(self, one, other):
+    def _stands_before(self, a, b):
         """Whether accesses of one block are in this order, or would be with a barrier where all threads come by."""
         trace = self.trace
-        if trace.thread[one] == trace.thread[other]:
-            return one < other
-        if trace.epoch[one] != trace.epoch[other]:
-            return trace.epoch[one] < trace.epoch[other]
-        if trace.warp[one] != trace.warp[other] and self._some(one) & self._some(other):
-            return False  # there is no place between them where all threads come by
-        return self._moment(one) < self._moment(other)
+        if trace.thread[a] == trace.thread[b]:
+            return a < b
+        if trace.epoch[a] != trace.epoch[b]:
+            return trace.epoch[a] < trace.epoch[b]
+        if trace.warp[a] != trace.warp[b] and self._some(a) & self._some(b):
+            return False  # there is no point between them where all threads come by
+        return self._moment(a) < self._moment(b)
 
     def _some(self, row):
         """The branches and loops around an access that not all threads of a block take."""
-        site = int(self.trace.site[row])
-        if site not in self._ways:
-            place = self.trace.sites[site]
-            self._ways[site] = {(place.function, way.line) for way in around(place) if way.own}
-        return self._ways[site]
+        number = int(self.trace.site[row])
+        if number not in self._ways:
+            site = self.trace.sites[number]
+            self._ways[number] = {(site.function, way.line) for way in around(site) if way.divergent}
+        return self._ways[number]
 
     def _moment(self, row):
         return moment(self.trace, self.trace.site[row], self.trace.visit[row])
 
     def _lacks(self, first, second, w, e):
         """(barrier before w, barrier after e, fence before w, fence after e): what is missing."""
-        place = self.fenced._place
+        stamp_of = self.fenced._stamp
         barriers = (
-            not self.fenced._covered(w.number, first, place(first)),
-            not self.fenced._after(e.number, second, place(second)),
+            not self.fenced._covered(w.number, first, stamp_of(first)),
+            not self.fenced._after(e.number, second, stamp_of(second)),
         )
-        order = self.own and (self.own.any if self._near(first, second) else self.own.wide)
+        order = self.kernel_order and (self.kernel_order.any if self._near(first, second) else self.kernel_order.wide)
         return *barriers, *self._lacks_fences(order, first, second, w, e, *barriers)
 
     def _lacks_fences(self, order, first, second, w, e, before, after):
         if order is None:
             return True, True
-        one, other, place = w.number, e.number, self.fenced._place
+        w_number, e_number, stamp_of = w.number, e.number, self.fenced._stamp
         return (
-            not (any(order.covers[one][::2]) if before else order._covered(one, first, place(first))),
-            not (any(order.behind[other][::2]) if after else order._after(other, second, place(second))),
+            not (any(order.covers[w_number][::2]) if before else order._covered(w_number, first, stamp_of(first))),
+            not (any(order.behind[e_number][::2]) if after else order._after(e_number, second, stamp_of(second))),
         )
 
     def _near(self, first, second):
@@ -167,10 +167,10 @@ class Missing:
         before, after, release, acquire = lacks
         near, sites = self._near(first, second), self.trace.sites
         fence = "cuda.threadfence_block()" if near else "cuda.threadfence()"
-        there, here = (sites[self.trace.site[x.row]] for x in (w, e))
-        waits = "the wait" if self._waits(here) else f"`{here.text}`"
-        passes_on, waits = f"before `{there.text}` on line {there.line}", f"after {waits} on line {here.line}"
-        both = f"before and after `{there.text}` on line {there.line}" if there == here else f"{passes_on} and {waits}"
+        tell, ask = (sites[self.trace.site[x.row]] for x in (w, e))
+        waits = "the wait" if self._waits(ask) else f"`{ask.text}`"
+        passes_on, waits = f"before `{tell.text}` on line {tell.line}", f"after {waits} on line {ask.line}"
+        both = f"before and after `{tell.text}` on line {tell.line}" if tell == ask else f"{passes_on} and {waits}"
         if before:
             barrier = self._barrier(first, w)
             put = f"{barrier}, then {fence}," if release else barrier
@@ -182,7 +182,11 @@ class Missing:
         if not (release or acquire):
             return f"Put {fence} before every atomic that passes something on, and after every one that waits for it."
         where = both if release and acquire else passes_on if release else waits
-        narrow = self.own and not near and self._lacks_fences(self.own.any, first, second, w, e, False, False)
+        narrow = (
+            self.kernel_order
+            and not near
+            and self._lacks_fences(self.kernel_order.any, first, second, w, e, False, False)
+        )
         if narrow and not any(narrow):
             block = "threadfence_block() orders for threads of one block only"
             return f"The fence {where} must be cuda.threadfence(): {block}."

@@ -36,10 +36,10 @@ _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt",
 
 
 class AtomicEvent:
-    """An atomic of the run: where its thread stood, what it found and left."""
+    """An atomic of the run: where its thread stood (its stamp), what it found and left."""
 
     __slots__ = (
-        "address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "place", "row", "tests",
+        "address", "block", "delta", "epoch", "known", "name", "new", "node", "number", "old", "row", "stamp", "tests",
         "thread", "value",
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ class Order:
                 self.blocks_fences[thread // trace.threads_per_block].append((row, thread, epoch, warp_epoch))
         self.events = self._events()
         self._note_comparisons()
-        self.own = {e.row: 1 << e.number for e in self.events}  # who sees it knows that it has happened
+        self.bits = {e.row: 1 << e.number for e in self.events}  # who sees it knows that it has happened
         self.of_block = collections.defaultdict(list)
         self.of_address = collections.defaultdict(list)
         for event in self.events:
@@ -86,15 +86,15 @@ class Order:
             if nodes.get(int(trace.site[row])) in tested
         }
         for row, old, new, name, value in trace.atomics:
-            place = int(trace.address[row]) * 4 + int(trace.space[row])
-            if place not in asked:
+            location = int(trace.address[row]) * 4 + int(trace.space[row])
+            if location not in asked:
                 continue  # nobody looks at what is there: a sum
             e = AtomicEvent()
             e.row, e.name, e.number, e.known = row, name, len(events), 0
             e.old, e.new, e.value = (x.item() if isinstance(x, np.generic) else x for x in (old, new, value))
-            e.place, e.block = self._place(row), int(trace.block[row])
-            e.thread, e.epoch, _ = e.place
-            e.address = (place, e.block) if trace.space[row] else (place, -1)  # shared memory is each block's own
+            e.stamp, e.block = self._stamp(row), int(trace.block[row])
+            e.thread, e.epoch, _ = e.stamp
+            e.address = (location, e.block) if trace.space[row] else (location, -1)  # shared memory is each block's own
             e.node = nodes.get(int(trace.site[row])) if nodes.get(int(trace.site[row])) in tested else None
             e.delta = 1 if name == "inc" else -1 if name == "dec" else e.new - e.old
             e.tests = []
@@ -135,36 +135,36 @@ class Order:
     # -- what stands before what, within a block ----------------------------------------------------------------------
 
     def _release(self, e):
-        """(thread -> row, epoch, warp -> places): accesses before these are behind a fence before ``e``."""
+        """(thread -> row, epoch, warp -> stamps): accesses before these are behind a fence before ``e``."""
         rows, last, warps = {}, -1, collections.defaultdict(list)
         for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
-            here, place = thread == e.thread and row <= e.row, (thread, epoch, warp_epoch)
-            if here or epoch < e.epoch or self._before(place, e.place):
+            in_thread, stamp = thread == e.thread and row <= e.row, (thread, epoch, warp_epoch)
+            if in_thread or epoch < e.epoch or self._before(stamp, e.stamp):
                 rows[thread] = max(row, rows.get(thread, -1))
                 last = max(last, epoch)
-                warps[self._warp(thread)].append(place)
-        return rows, last, {w: self._last(w, places) for w, places in warps.items()}
+                warps[self._warp(thread)].append(stamp)
+        return rows, last, {w: self._last(w, stamps) for w, stamps in warps.items()}
 
     def _acquire(self, e):
         """The same the other way round: accesses from these on are behind a fence or barrier after ``e``."""
         rows, warps = {}, collections.defaultdict(list)
         for row, thread, epoch, warp_epoch in self.blocks_fences[e.block]:
-            here, place = thread == e.thread and row > e.row, (thread, epoch, warp_epoch)
-            if here or epoch > e.epoch or self._before(e.place, place):
+            in_thread, stamp = thread == e.thread and row > e.row, (thread, epoch, warp_epoch)
+            if in_thread or epoch > e.epoch or self._before(e.stamp, stamp):
                 rows[thread] = min(row, rows.get(thread, row))
-                warps[self._warp(thread)].append(place)
-        return rows, e.epoch, {w: self._last(w, places, min) for w, places in warps.items()}
+                warps[self._warp(thread)].append(stamp)
+        return rows, e.epoch, {w: self._last(w, stamps, min) for w, stamps in warps.items()}
 
-    def _last(self, warp, places, extreme=max):
-        """The places that speak for all: one, if all barriers of the warp were for all of its lanes."""
+    def _last(self, warp, stamps, extreme=max):
+        """The stamps that speak for all: one, if all barriers of the warp were for all of its lanes."""
         if self._divided[warp]:
-            return list(dict.fromkeys(places))
-        return [extreme(places, key=lambda place: place[1:])]
+            return list(dict.fromkeys(stamps))
+        return [extreme(stamps, key=lambda stamp: stamp[1:])]
 
-    def _before(self, one, other):
-        """Whether barriers of their warp put a place (thread, epoch, warp epoch) before another; False in another
+    def _before(self, stamp, other):
+        """Whether barriers of their warp put a stamp (thread, epoch, warp epoch) before another; False in another
         warp."""
-        (thread, *when), (other_thread, *then) = one, other
+        (thread, *when), (other_thread, *then) = stamp, other
         warp = self._warp(thread)
         if warp != self._warp(other_thread):
             return False
@@ -178,17 +178,17 @@ class Order:
         block, within = divmod(thread, trace.threads_per_block)
         return block * trace.warps_per_block + within // WARP
 
-    def _covered(self, number, row, place):
-        (thread, epoch, _), (rows, last, warps) = place, self.covers[number]
+    def _covered(self, number, row, stamp):
+        (thread, epoch, _), (rows, last, warps) = stamp, self.covers[number]
         if row < rows.get(thread, -1) or epoch < last:
             return True
-        return any(self._before(place, fence) for fence in warps.get(self._warp(thread), ()))
+        return any(self._before(stamp, fence) for fence in warps.get(self._warp(thread), ()))
 
-    def _after(self, number, row, place):
-        (thread, epoch, _), (rows, first, warps) = place, self.behind[number]
+    def _after(self, number, row, stamp):
+        (thread, epoch, _), (rows, first, warps) = stamp, self.behind[number]
         if epoch > first or (thread in rows and row >= rows[thread]):
             return True
-        return any(self._before(fence, place) for fence in warps.get(self._warp(thread), ()))
+        return any(self._before(fence, stamp) for fence in warps.get(self._warp(thread), ()))
 
     # -- what an atomic knows -----------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class Order:
         known = 0
         for r in self.of_block[w.block]:
             if r.row < w.row and r.known and r.node in self.guards(w.row):
-                if self._covered(w.number, r.row, r.place):
+                if self._covered(w.number, r.row, r.stamp):
                     known |= r.known
         return known
 
@@ -239,29 +239,29 @@ class Order:
     def _stores(self, thread, epoch, row):
         """Whether a thread has accesses from an epoch on, before a row."""
         trace = self.trace
-        mine = (np.asarray(trace.thread[:row]) == thread) & (np.asarray(trace.epoch[:row]) >= epoch)
-        return bool(mine.any())
+        accesses = (np.asarray(trace.thread[:row]) == thread) & (np.asarray(trace.epoch[:row]) >= epoch)
+        return bool(accesses.any())
 
     # -- pairs of accesses --------------------------------------------------------------------------------------------
 
-    def _place(self, row):
+    def _stamp(self, row):
         trace = self.trace
         return tuple(int(c[row]) for c in (trace.thread, trace.epoch, trace.warp_epoch))
 
     def _releases(self, row):
         if row not in self._released:
-            place, found = self._place(row), self.own.get(row, 0)
-            for e in self.of_block[place[0] // self.trace.threads_per_block]:
-                if e.row > row and self._covered(e.number, row, place):
+            stamp, found = self._stamp(row), self.bits.get(row, 0)
+            for e in self.of_block[stamp[0] // self.trace.threads_per_block]:
+                if e.row > row and self._covered(e.number, row, stamp):
                     found |= 1 << e.number
             self._released[row] = found
         return self._released[row]
 
     def _acquires(self, row):
         if row not in self._acquired:
-            place, found = self._place(row), 0
-            for e in self.of_block[place[0] // self.trace.threads_per_block]:
-                if e.known and e.row < row and self._after(e.number, row, place):
+            stamp, found = self._stamp(row), 0
+            for e in self.of_block[stamp[0] // self.trace.threads_per_block]:
+                if e.known and e.row < row and self._after(e.number, row, stamp):
                     found |= e.known if e.node in self.guards(row) else 0
             self._acquired[row] = found
         return self._acquired[row]
@@ -335,4 +335,4 @@ class Both:
         block = self.trace.block
         same = (block[i] == block[j]).tolist()
         pairs = zip(i.tolist(), j.tolist(), same, strict=True)
-        return np.array([not (self.any if one else self.wide).ordered(a, b) for a, b, one in pairs], bool)
+        return np.array([not (self.any if in_block else self.wide).ordered(a, b) for a, b, in_block in pairs], bool)

@@ -90,11 +90,11 @@ def bank_strip(report, **choice):
     stacks, ways, part_of = _bank_stacks(trace, rows)
     width, height = INNER / BANKS_IN_A_ROW, 11
     parts, y = [text(MARGIN, 14, _title(e), weight="bold")], 24
-    for first in range(0, traffic.BANKS, BANKS_IN_A_ROW):
-        banks = range(first, first + BANKS_IN_A_ROW)
+    for first_bank in range(0, traffic.BANKS, BANKS_IN_A_ROW):
+        banks = range(first_bank, first_bank + BANKS_IN_A_ROW)
         base = y + height * max(len(stacks.get(bank, [0])) for bank in banks)
         for bank in banks:
-            x = MARGIN + (bank - first) * width
+            x = MARGIN + (bank - first_bank) * width
             parts.append(line(x, base, x + width, base, 1))
             for level, (word, lanes) in enumerate(stacks.get(bank, [])):
                 top = base - (level + 1) * height
@@ -125,8 +125,8 @@ def bank_strip(report, **choice):
 def step(report, **choice):
     """Bytes from the first lane of the costliest request to the second."""
     rows, _ = _choose(report, ("global", "shared"), **choice)
-    first = report.trace.address[rows[:2]].astype(np.int64)
-    return int(first[1] - first[0]) if len(first) == 2 else None
+    addresses = report.trace.address[rows[:2]].astype(np.int64)
+    return int(addresses[1] - addresses[0]) if len(addresses) == 2 else None
 
 
 # -- choosing a request -------------------------------------------------------------------------------------
@@ -186,23 +186,21 @@ def meeting(report, finding):
     name = f"{finding.array}[{', '.join(map(str, finding.index))}]"
     row, column = ", ".join(map(str, finding.index[:-1])), finding.index[-1]
     before = f"{finding.array}[{row}{', ' if row else ''}"
-    first = max(0, column - AROUND)
+    start = max(0, column - AROUND)
     size, top = INNER / (2 * AROUND + 1), 78
     end = _end(trace, finding)
     parts = [text(MARGIN, 14, f"{finding.kind.replace('-', ' ')}: {name}", weight="bold")]
-    cells = 2 * AROUND + 1 if end is None or column >= end else min(2 * AROUND + 1, end - first)
+    cells = 2 * AROUND + 1 if end is None or column >= end else min(2 * AROUND + 1, end - start)
     for k in range(cells):
-        here, x = first + k == column, MARGIN + k * size
-        inside = end is None or first + k < end
-        note = f"{before}{first + k}]" + ("" if inside else f", beyond the end of {finding.array}")
-        parts.append(
-            rect(x, top, size - 4, 24, 0.45 if here else 0, 1.4 if here else 0.5, note, "" if inside else "3 3")
-        )
-        if first + k == end:
+        hit, x = start + k == column, MARGIN + k * size
+        inside = end is None or start + k < end
+        note = f"{before}{start + k}]" + ("" if inside else f", beyond the end of {finding.array}")
+        parts.append(rect(x, top, size - 4, 24, 0.45 if hit else 0, 1.4 if hit else 0.5, note, "" if inside else "3 3"))
+        if start + k == end:
             parts.append(line(x - 2, top - 6, x - 2, top + 30, 2, opacity=1))
             parts.append(text(MARGIN + INNER, top + 60, f"{finding.array} ends at the dashes", 11, "end"))
-        parts.append(text(x + (size - 4) / 2, top + 40, first + k, 11, "middle", "bold" if here else "normal"))
-    target = MARGIN + (column - first) * size + (size - 4) / 2
+        parts.append(text(x + (size - 4) / 2, top + 40, start + k, 11, "middle", "bold" if hit else "normal"))
+    target = MARGIN + (column - start) * size + (size - 4) / 2
     for k, words in enumerate(who):
         x, anchor = (MARGIN, "start") if k == 0 else (MARGIN + INNER, "end")
         parts.append(text(x, 40, words, 12, anchor))
@@ -237,15 +235,15 @@ def _bank_stacks(trace, rows):
     worst, ways, which = {}, 0, 0
     for part in np.unique(lane // lanes_at_once).tolist():
         stacks = {}
-        here = lane[index] // lanes_at_once == part
-        for w in np.unique(word[here]).tolist():
-            lanes = np.unique(lane[index][here & (word == w)]).tolist()
+        in_part = lane[index] // lanes_at_once == part
+        for w in np.unique(word[in_part]).tolist():
+            lanes = np.unique(lane[index][in_part & (word == w)]).tolist()
             stacks.setdefault(w % traffic.BANKS, []).append((w, lanes))
         most = max(map(len, stacks.values()))
         if most > ways:
             worst, ways, which = stacks, most, part
-    first = which * lanes_at_once
-    part_of = "" if lanes_at_once == traffic.WARP else f", lanes {first} to {first + lanes_at_once - 1}"
+    start = which * lanes_at_once
+    part_of = "" if lanes_at_once == traffic.WARP else f", lanes {start} to {start + lanes_at_once - 1}"
     return worst, ways, part_of
 
 

@@ -143,8 +143,8 @@ def _player(replay):
     steps = [_step(*step, known, grids) for step, known in zip(replay.steps, replay.written, strict=True)]
     label = max(g.shape[1] for g in grids) <= LABEL_COLUMNS
     for (array, shape), grid in zip(replay.arrays, grids, strict=True):
-        whole = "" if (grid >= 0).sum() == np.prod(shape) else ", first part"
-        parts.append(text(MARGIN, y, f"{array}  {' x '.join(map(str, shape))}{whole}", weight="bold"))
+        suffix = "" if (grid >= 0).sum() == np.prod(shape) else ", first part"
+        parts.append(text(MARGIN, y, f"{array}  {' x '.join(map(str, shape))}{suffix}", weight="bold"))
         width = INNER / max(grid.shape[1], 8)
         height = min(max(width, 9), 22)
         for (row, column), flat in np.ndenumerate(grid):

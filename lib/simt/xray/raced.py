@@ -19,18 +19,18 @@ def describe(trace, conflict, cure=None):
     site_a, site_b = trace.sites[trace.site[a]], trace.sites[trace.site[b]]
     kind_a, kind_b = int(trace.kind[a]), int(trace.kind[b])
     array, index = element(trace, a)
-    at = f"{array}[{', '.join(map(str, index))}]"
+    label = f"{array}[{', '.join(map(str, index))}]"
     elsewhere = (
         "at the same place"
         if site_a == site_b
         else f"at `{site_b.text}`" + ("" if site_a.line == site_b.line else f" on line {site_b.line}")
     )
     message = (
-        f"`{site_a.text}`: {who(trace, a)} {does(kind_a, at)}, {who(trace, b)} {does(kind_b, 'it')} "
+        f"`{site_a.text}`: {who(trace, a)} {does(kind_a, label)}, {who(trace, b)} {does(kind_b, 'it')} "
         f"{elsewhere}, and nothing orders the two."
     )
-    if other := overlap(trace, a, b):
-        message += f" `{array}` and `{other}` lie in the same memory."
+    if other_array := overlap(trace, a, b):
+        message += f" `{array}` and `{other_array}` lie in the same memory."
     between = span(*(moment(trace, trace.site[row], trace.visit[row]) for row in (a, b)))
     return Finding(
         kind="atomic-against-plain" if ATOMIC in (kind_a, kind_b) else "race",

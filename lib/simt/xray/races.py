@@ -17,30 +17,30 @@ from ..trace import ATOMIC, LOAD, STORE
 from .columns import compact, group, pack
 
 
-def unordered_pairs(place, owner, kind, site, order):
-    """Conflicts between different owners in the same place.
+def unordered_pairs(location, owner, kind, site, order):
+    """Conflicts between different owners at the same location.
 
-    place: rows with equal numbers can conflict (same address, nothing ordering them). owner: the thread,
+    location: rows with equal numbers can conflict (same address, nothing ordering them). owner: the thread,
     warp or block an access belongs to; accesses of one owner are left to a finer look. order: any number
     that ranks accesses of one owner, for a choice of example that does not depend on the run.
 
-    Returns (i, j): rows that conflict, one example for each place and each pair of (site, kind) in it.
+    Returns (i, j): rows that conflict, one example for each location and each pair of (site, kind) there.
     """
-    keep = contended(place, owner, kind)
+    keep = contended(location, owner, kind)
     if not keep.size:
         return keep, keep
-    rank = np.argsort(pack(place[keep], site[keep], kind[keep], owner[keep], order[keep]), kind="stable")
+    rank = np.argsort(pack(location[keep], site[keep], kind[keep], owner[keep], order[keep]), kind="stable")
     rows = keep[rank]
-    # an entry is a stretch of equal (place, site, kind), from its least owner to its greatest
-    _, first = group(place[rows], site[rows], kind[rows])
-    last = np.append(first[1:], len(rows)) - 1
-    least, most = rows[first], rows[last]
-    entry_place, entry_kind = place[least], kind[least]
+    # an entry is a stretch of equal (location, site, kind), from its least owner to its greatest
+    _, starts = group(location[rows], site[rows], kind[rows])
+    ends = np.append(starts[1:], len(rows)) - 1
+    least, most = rows[starts], rows[ends]
+    entry_location, entry_kind = location[least], kind[least]
     found_i, found_j = [], []
-    for step in range(_longest_run(entry_place)):  # entries of one place: as many as there are sites
+    for step in range(_longest_run(entry_location)):  # entries of one location: as many as there are sites
         a = np.arange(len(least) - step)
         b = a + step
-        same = (entry_place[a] == entry_place[b]) & conflict(entry_kind[a], entry_kind[b])
+        same = (entry_location[a] == entry_location[b]) & conflict(entry_kind[a], entry_kind[b])
         a, b = a[same], b[same]
         forward = owner[least[a]] != owner[most[b]]
         backward = ~forward & (owner[most[a]] != owner[least[b]])
@@ -54,11 +54,11 @@ def conflict(a, b):
     return (a == STORE) | (b == STORE) | ((a == ATOMIC) != (b == ATOMIC))
 
 
-def contended(place, owner, kind):
-    """Indices of rows in places with two owners and a store, or with atomic and plain accesses."""
-    if not len(place):
+def contended(location, owner, kind):
+    """Indices of rows at locations with two owners and a store, or with atomic and plain accesses."""
+    if not len(location):
         return np.zeros(0, np.int64)
-    number = compact(place)
+    number = compact(location)
     size = number.max() + 1
     low, high = np.full(size, np.iinfo(owner.dtype).max), np.full(size, -1, owner.dtype)
     np.minimum.at(low, number, owner)

@@ -47,15 +47,15 @@ class Report:
         """Arrays of ``cuda.device_array`` with elements that nobody has written after the launch: (name, how many,
         of)."""
         rows = []
-        for number, (bytes_, first) in self.trace.unwritten.items():
-            info, left = self.trace.arrays[number], bytes_ & ~self.trace.stored(first, len(bytes_))
-            offset = info.base - first
+        for number, (bytes_, start) in self.trace.unwritten.items():
+            info, left = self.trace.arrays[number], bytes_ & ~self.trace.stored(start, len(bytes_))
+            offset = info.base - start
             if 0 in info.shape:
                 continue
             shape, strides = (*info.shape, info.dtype.itemsize), (*info.strides, 1)
-            here = np.ndarray(shape, bool, left, offset, strides).any(axis=-1)
-            if here.any():
-                rows.append((info.name, int(here.sum()), here.size))
+            unset = np.ndarray(shape, bool, left, offset, strides).any(axis=-1)
+            if unset.any():
+                rows.append((info.name, int(unset.sum()), unset.size))
         return rows
 
     @property

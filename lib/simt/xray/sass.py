@@ -133,13 +133,13 @@ def main_loop(functions):
         for low, high in spans:
             inner = [s for s in spans if s != (low, high) and low <= s[0] and s[1] <= high]
             around = sum(s != (low, high) and s[0] <= low and high <= s[1] for s in spans)
-            own = [
+            body = [
                 i for i in instructions if low <= i.address <= high and not any(a <= i.address <= b for a, b in inner)
             ]
-            counts = mix(own)
+            counts = mix(body)
             tensor, ffma = counts["TENSOR"], counts["FFMA"]
             depth = around if tensor or ffma else -1
-            candidates.append((tensor > 0, depth, tensor, ffma, counts.total, own))
+            candidates.append((tensor > 0, depth, tensor, ffma, counts.total, body))
     return max(candidates, key=lambda c: c[:-1], default=([],))[-1]
 
 

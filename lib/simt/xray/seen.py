@@ -57,16 +57,17 @@ def _seen_message(trace, seen):
     text = trace.sites[seen.site].text
     if seen.kind in ("out-of-bounds", "negative-index") and seen.array >= 0:
         info = trace.arrays[seen.array]
-        at = ", ".join(str(int(i)) for i in seen.index)
+        where = ", ".join(str(int(i)) for i in seen.index)
         wrong = "is negative" if seen.kind == "negative-index" else "lies outside"
         return (
-            f"`{text}`: {name_of(trace, seen.thread)} uses index [{at}], which {wrong}: {info.name} has shape "
+            f"`{text}`: {name_of(trace, seen.thread)} uses index [{where}], which {wrong}: {info.name} has shape "
             f"{info.shape}."
         )
     message = " ".join(seen.message.split())
     if seen.kind == "uninitialised-local":
-        at = ", ".join(str(int(i)) for i in seen.index)
-        message = f"{name_of(trace, seen.thread)} reads {trace.arrays[seen.array].name}[{at}] before it stored there."
+        where = ", ".join(str(int(i)) for i in seen.index)
+        array = trace.arrays[seen.array].name
+        message = f"{name_of(trace, seen.thread)} reads {array}[{where}] before it stored there."
     if seen.kind == "uninitialised-variable":
         message = f"in {name_of(trace, seen.thread)} {message}"
     return f"`{text}`: {message}" + ("" if message.endswith(".") else ".")

@@ -71,16 +71,16 @@ def _alone(counts, suspect):
     site, info = counts.sites[suspect.site], counts.arrays[suspect.array]
     (flat,) = elements(info, np.array([suspect.offset]))
     index = tuple(int(i) for i in np.unravel_index(flat, info.shape)) if info.shape else ()
-    threads, other = [suspect.thread], "another thread of its block"
+    threads, rival = [suspect.thread], "another thread of its block"
     if len(suspect.blocks) > 1:
-        other = "a thread of another block"
+        rival = "a thread of another block"
     elif suspect.other != suspect.thread:
         threads.append(suspect.other)
-        other = name_of(counts, suspect.other)
-    at = f"{info.name}[{', '.join(map(str, index))}]"
+        rival = name_of(counts, suspect.other)
+    label = f"{info.name}[{', '.join(map(str, index))}]"
     return Finding(
         kind="race",
-        message=f"`{site.text}`: {name_of(counts, suspect.thread)} {does(KINDS.index(site.kind), at)}, {other} has "
+        message=f"`{site.text}`: {name_of(counts, suspect.thread)} {does(KINDS.index(site.kind), label)}, {rival} has "
         "come to it before, and nothing orders the two.",
         cure="Put a barrier between the two, or give each thread an element of its own.",
         file=site.file,

@@ -31,14 +31,14 @@ def timeline(report, block=0, arrays=None, panels=MOST_PANELS):
     used = np.unique(trace.array[rows]).tolist()
     parts, table, y = [], ["stretch  array  kind    threads  elements"], 16
     for k in np.unique(turn).tolist()[:panels]:
-        here = rows[turn == k]
-        parts.append(text(MARGIN, y, _stretch(trace, block, here), weight="bold"))
+        stretch_rows = rows[turn == k]
+        parts.append(text(MARGIN, y, _stretch(trace, block, stretch_rows), weight="bold"))
         for number in used:
-            of_array = here[trace.array[here] == number]
+            of_array = stretch_rows[trace.array[stretch_rows] == number]
             if len(of_array):
                 y = _panel(trace, of_array, _window(trace, number, rows), y + 8, parts)
         y += 18
-        table += _table(trace, here, k, names)
+        table += _table(trace, stretch_rows, k, names)
     stretches = int(turn.max()) + 1
     shown = f"the first {panels} of {stretches}" if stretches > panels else f"{stretches}"
     touched = ", ".join(dict.fromkeys(names[used].tolist()))
@@ -53,10 +53,10 @@ def _panel(trace, rows, window, top, parts):
     """Draw one array in one stretch: threads above, elements below; returns the y below them."""
     low, high = window
     threads, info = trace.threads_per_block, trace.arrays[trace.array[rows[0]]]
-    per, each = -(-threads // BINS), -(-(high - low) // BINS)
-    thread, element = trace.thread[rows] % threads // per, (trace.element[rows] - low) // each
+    per, stride = -(-threads // BINS), -(-(high - low) // BINS)
+    thread, element = trace.thread[rows] % threads // per, (trace.element[rows] - low) // stride
     lines = np.unique(np.stack([thread, element, trace.kind[rows].astype(np.int64)]), axis=1)
-    above, below = -(-threads // per), -(-(high - low) // each)
+    above, below = -(-threads // per), -(-(high - low) // stride)
     width = INNER / max(above, below, 8)
     start, strip = top + 21, top + 56
     parts.append(text(MARGIN, top + 8, "threads" + (f", {per} to a box" if per > 1 else ""), 10))
@@ -67,13 +67,13 @@ def _panel(trace, rows, window, top, parts):
         kinds = sorted(set(lines[2][lines[1] == c].tolist()))
         ink = 0.2 if kinds == [LOAD] else 0.7 if kinds else 0
         words = ", ".join(KINDS[k] for k in kinds) or "untouched"
-        note = f"{info.name} {_range(c, each, low)}: {words}"
+        note = f"{info.name} {_range(c, stride, low)}: {words}"
         parts.append(rect(MARGIN + c * width, strip, width * 0.9, 9, ink, title=note))
     faint = min(0.7, max(0.08, 40 / lines.shape[1]))
     for t, c, how in lines.T.tolist():
         x1, x2 = (MARGIN + (v + 0.45) * width for v in (t, c))
         parts.append(line(x1, start, x2, strip, 0.6 if how == LOAD else 0.9, _DASH[how], faint))
-    label = f"{info.name}[{low}:{high}]" + (f", {each} to a box" if each > 1 else "")
+    label = f"{info.name}[{low}:{high}]" + (f", {stride} to a box" if stride > 1 else "")
     parts.append(text(MARGIN, strip + 20, label, 10))
     return strip + 24
 
@@ -96,16 +96,16 @@ def _stretch(trace, block, rows):
 
 
 def _table(trace, rows, stretch, names):
-    number, first = columns.group(trace.array[rows], trace.kind[rows])
+    number, first_rows = columns.group(trace.array[rows], trace.kind[rows])
     lines = []
-    for k, row in enumerate(rows[first].tolist()):
-        mine = rows[number == k]
-        thread, element = trace.thread[mine] % trace.threads_per_block, trace.element[mine]
+    for k, row in enumerate(rows[first_rows].tolist()):
+        group_rows = rows[number == k]
+        thread, element = trace.thread[group_rows] % trace.threads_per_block, trace.element[group_rows]
         what = f"{names[trace.array[row]]:<5}  {KINDS[trace.kind[row]]:<6}"
         lines.append(f"{stretch:>7}  {what}  {span(thread):<7}  {span(element)}")
     return lines
 
 
-def _range(cell, each, low=0):
-    first = low + cell * each
-    return f"{first}" if each == 1 else f"{first} to {first + each - 1}"
+def _range(cell, stride, low=0):
+    begin = low + cell * stride
+    return f"{begin}" if stride == 1 else f"{begin} to {begin + stride - 1}"

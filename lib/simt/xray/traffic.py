@@ -61,8 +61,8 @@ def bank_passes(active, lane, address, size, load):
     wavefronts, least, ways = (np.zeros(len(active), np.int64) for _ in range(3))
     for number in range(int(part.max(initial=0)) + 1):
         words = np.sort(_pieces(active & (part == number), address, size, BANK_BYTES), axis=1)
-        first = np.diff(words, axis=1, prepend=-1) != 0
-        banks = np.sort(np.where(first & (words != _NOTHING), words % BANKS, _NOTHING), axis=1)
+        is_new = np.diff(words, axis=1, prepend=-1) != 0
+        banks = np.sort(np.where(is_new & (words != _NOTHING), words % BANKS, _NOTHING), axis=1)
         most = _longest_run(banks)
         wavefronts += most
         least += most > 0
@@ -84,8 +84,8 @@ def paired(active, lane, address):
     wanted[row[active], lane[active]] = address[active]
     found = np.zeros(len(active), bool)
     for apart in (1, 2):
-        other = wanted[:, np.arange(WARP) ^ apart]
-        found |= ((wanted == other) | (wanted < 0) | (other < 0)).all(axis=1)
+        neighbour = wanted[:, np.arange(WARP) ^ apart]
+        found |= ((wanted == neighbour) | (wanted < 0) | (neighbour < 0)).all(axis=1)
     return found
 
 

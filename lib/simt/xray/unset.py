@@ -13,25 +13,25 @@ from .finding import Finding
 from .words import element, thread, who
 
 
-def of_shared(trace, rows, place):
-    """Rows that read shared memory too early. rows, place: accesses, in pieces, and the places they go to."""
+def of_shared(trace, rows, location):
+    """Rows that read shared memory too early. rows, location: accesses, in pieces, and where they go."""
     shared = trace.space[rows] == SHARED
-    return _too_early(trace, rows[shared], place[shared], _stores(trace, rows[shared]))
+    return _too_early(trace, rows[shared], location[shared], _stores(trace, rows[shared]))
 
 
 def of_global(trace):
     """Rows that read device arrays where neither the host nor any thread had written."""
     found = [np.zeros(0, np.int64)]
-    for first, unset in {first: bytes_ for bytes_, first in trace.unwritten.values()}.items():
-        rows = trace.rows_within(GLOBAL, first, len(unset))
+    for base, unset in {base: bytes_ for bytes_, base in trace.unwritten.values()}.items():
+        rows = trace.rows_within(GLOBAL, base, len(unset))
         if not len(rows):
             continue
-        offset, size = trace.address[rows] - first, trace.size[rows]
+        offset, size = trace.address[rows] - base, trace.size[rows]
         unit = int(np.gcd.reduce(np.concatenate([np.unique(offset), np.unique(size)])))
-        piece, place = columns.spread(offset, size, unit)
-        unset = np.pad(unset, (0, -len(unset) % unit)).reshape(-1, unit).any(axis=1)[place]
-        rows, place = rows[piece[unset]], place[unset]
-        found.append(_too_early(trace, rows, place, _stores(trace, rows)))
+        piece, location = columns.spread(offset, size, unit)
+        unset = np.pad(unset, (0, -len(unset) % unit)).reshape(-1, unit).any(axis=1)[location]
+        rows, location = rows[piece[unset]], location[unset]
+        found.append(_too_early(trace, rows, location, _stores(trace, rows)))
     return np.unique(np.concatenate(found))
 
 
@@ -40,8 +40,8 @@ def _stores(trace, rows):
     return store | np.isin(trace.site[rows], list(trace.sets)) if trace.sets else store
 
 
-def _too_early(trace, rows, place, store):
-    """Rows that are no stores, where each store to their place comes after them.
+def _too_early(trace, rows, location, store):
+    """Rows that are no stores, where each store to their location comes after them.
 
     Level by level: a load before the first turn of the grid in which something is stored is too early. In that turn,
     one block must make all these stores, its own; then the turns of the block count, and so on down to the thread.
@@ -55,21 +55,21 @@ def _too_early(trace, rows, place, store):
         (lambda r: np.where(divided[trace.warp[r]], 0, trace.warp_epoch[r]), trace.thread),
         (lambda r: r, None),
     )
-    size, never, found = int(place.max()) + 1, np.iinfo(np.int32).max, []
+    size, never, found = int(location.max()) + 1, np.iinfo(np.int32).max, []
     for turn_of, owner in levels:
-        turn, first = turn_of(rows).astype(np.int32), np.full(size, never, np.int32)  # narrow: there are millions
-        np.minimum.at(first, place[store], turn[store])
-        first = first[place]
-        found.append(rows[~store & (turn < first)])
-        now = turn == first
-        rows, place, store = rows[now], place[now], store[now]
+        turn, first_turn = turn_of(rows).astype(np.int32), np.full(size, never, np.int32)  # narrow: there are millions
+        np.minimum.at(first_turn, location[store], turn[store])
+        first_turn = first_turn[location]
+        found.append(rows[~store & (turn < first_turn)])
+        now = turn == first_turn
+        rows, location, store = rows[now], location[now], store[now]
         if owner is None:
             continue
         who, low, high = owner[rows].astype(np.int32), np.full(size, never, np.int32), np.full(size, -1, np.int32)
-        np.minimum.at(low, place[store], who[store])
-        np.maximum.at(high, place[store], who[store])
-        own = store | ((low[place] == who) & (high[place] == who))
-        rows, place, store = rows[own], place[own], store[own]
+        np.minimum.at(low, location[store], who[store])
+        np.maximum.at(high, location[store], who[store])
+        by_owner = store | ((low[location] == who) & (high[location] == who))
+        rows, location, store = rows[by_owner], location[by_owner], store[by_owner]
     return np.unique(np.concatenate(found))
 
 
@@ -79,18 +79,20 @@ def describe(trace, rows, kind):
         return []
     written = "any thread stored to it" if kind == "uninitialised-shared" else "the host or any thread stored to it"
     rows = rows[np.argsort(trace.thread[rows], kind="stable")]
-    number, first = columns.group(trace.site[rows], trace.array[rows])
-    earliest = np.full(len(first), len(trace))
+    number, first_rows = columns.group(trace.site[rows], trace.array[rows])
+    earliest = np.full(len(first_rows), len(trace))
     np.minimum.at(earliest, number, rows)
     reads = []
-    for row, count, position in zip(rows[first].tolist(), np.bincount(number).tolist(), earliest.tolist(), strict=True):
+    for row, count, position in zip(
+        rows[first_rows].tolist(), np.bincount(number).tolist(), earliest.tolist(), strict=True
+    ):
         site = trace.sites[trace.site[row]]
         array, index = element(trace, row)
-        at = f"{array}[{', '.join(map(str, index))}]"
+        label = f"{array}[{', '.join(map(str, index))}]"
         reads.append(
             Finding(
                 kind=kind,
-                message=f"`{site.text}`: {who(trace, row)} reads {at} before {written}.",
+                message=f"`{site.text}`: {who(trace, row)} reads {label} before {written}.",
                 cure=CURES[kind],
                 file=site.file,
                 line=site.line,

@@ -26,7 +26,7 @@ def atomics(sites):
 def alike(names, name):
     """Numbers of the updates that may come in any order with those of an atomic: additions with subtractions."""
     family = ("add", "sub") if name in ("add", "sub") else (name,)
-    return {number for number, other in enumerate(names) if other in family}
+    return {number for number, operation in enumerate(names) if operation in family}
 
 
 def _of_text(text):
@@ -65,8 +65,8 @@ def _update(node):
     return name, [target, *same]
 
 
-def _chosen(test, value, other, target):
-    """Of ``y[r] = value if test else other``."""
+def _chosen(test, value, orelse, target):
+    """Of ``y[r] = value if test else orelse``."""
     sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
     places = [target, *(side for side in sides if _same(side, target))]
     if len(places) < 2 or len(sides) > 2:
@@ -74,14 +74,14 @@ def _chosen(test, value, other, target):
     asked = sides[1] if _same(sides[0], target) else sides[0]
     grows = isinstance(test.ops[0], (ast.Lt, ast.LtE) if _same(sides[0], target) else (ast.Gt, ast.GtE))
     if isinstance(test.ops[0], ast.Eq):
-        return ("cas" if _same(other, target) else None), places
-    if _same(value, asked) and _same(other, target):
+        return ("cas" if _same(orelse, target) else None), places
+    if _same(value, asked) and _same(orelse, target):
         return ("max" if grows else "min"), places
-    if _same(value, target) and _same(other, asked):
+    if _same(value, target) and _same(orelse, asked):
         return ("min" if grows else "max"), places
     up = f"{ast.unparse(target)} + 1"
-    return ("inc" if not grows and ast.unparse(value) == "0" and ast.unparse(other) == up else None), places
+    return ("inc" if not grows and ast.unparse(value) == "0" and ast.unparse(orelse) == up else None), places
 
 
-def _same(one, other):
-    return ast.unparse(one) == ast.unparse(other)
+def _same(a, b):
+    return ast.unparse(a) == ast.unparse(b)
