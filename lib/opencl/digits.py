@@ -38,7 +38,7 @@ class Network:
             for weight in shapes
             for shape in (weight, weight[:1])
         ]
-        self.buffers = [device().array(np.zeros(one.shape, np.float32)) for one in self.parameters]
+        self.buffers = [device().array(np.zeros(parameter.shape, np.float32)) for parameter in self.parameters]
         self.fresh = True
         self.one = device().array(np.ones(1, np.float32))
 
@@ -58,14 +58,14 @@ class Network:
         *seen, logits = self.forward(x)
         losses = launches.cross_entropy(logits, target)
         back = launches.cross_entropy_backward
-        arriving = back(self.one, logits, target, scale=1 / len(x))
+        grad = back(self.one, logits, target, scale=1 / len(x))
         found = []
         for k, (weight, _) in reversed(list(enumerate(self.layers()))):
             x_k = seen[k]
-            of_x, *own = launches.linear_backward(arriving, x_k, weight, of_x=k > 0)
-            found = [*own, *found]
+            of_x, *of_w = launches.linear_backward(grad, x_k, weight, of_x=k > 0)
+            found = [*of_w, *found]
             if k:  # of a ReLU the result says as much as what came in
-                arriving = launches.activation_backward(of_x, x_k, "relu")
+                grad = launches.activation_backward(of_x, x_k, "relu")
         return losses, found
 
     def step(self, x, target, lr=0.1, momentum=0.9):
@@ -82,11 +82,11 @@ class Network:
         x, y = np.asarray(x, np.float32).reshape(len(x), -1), np.asarray(y, np.int32)
         for _ in range(epochs):
             order, total = random.permutation(len(x)), []
-            for first in range(0, len(x), batch):
-                rows = order[first : first + batch]
+            for start in range(0, len(x), batch):
+                rows = order[start : start + batch]
                 losses = self.step(device().array(x[rows]), device().array(y[rows]), lr, momentum)
                 total.append(launches.sum_rows(losses.reshape(1, -1)))
-            means.append(float(sum(one.get()[0] for one in total)) / len(x))
+            means.append(float(sum(loss.get()[0] for loss in total)) / len(x))
         return means
 
     def predict(self, x):
@@ -116,9 +116,9 @@ class Convolutional(Network):
     def gradients(self, x, target):
         x, found, pooled, logits = self.forward(x)
         losses = launches.cross_entropy(logits, target)
-        arriving = launches.cross_entropy_backward(self.one, logits, target, scale=1 / len(x))
+        grad = launches.cross_entropy_backward(self.one, logits, target, scale=1 / len(x))
         (taps, _), (weight, _) = self.layers()
-        of_pooled, *of_linear = launches.linear_backward(arriving, pooled.reshape(len(x), -1), weight)
+        of_pooled, *of_linear = launches.linear_backward(grad, pooled.reshape(len(x), -1), weight)
         of_found = launches.max_pool_backward(of_pooled.reshape(pooled.shape), found, 2)
         of_sums = launches.activation_backward(of_found, found, "relu")
         return losses, [*launches.conv2d_backward(of_sums, x, taps, self.geometry), *of_linear]

@@ -68,12 +68,12 @@ def device(kind=None):
     if kind not in (None, *KINDS):
         raise ValueError(f"kind is {kind!r}; expected {', '.join(map(repr, KINDS))}, or None for any.")
     cl, failed = _driver(), []
-    for one in sorted(_devices(cl, kind), key=lambda one: _rank(cl, one)):
+    for candidate in sorted(_devices(cl, kind), key=lambda candidate: _rank(cl, candidate)):
         try:
-            return _tried(cl, one)
+            return _tried(cl, candidate)
         except (cl.Error, BuildError, ArithmeticError) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
-            failed.append(f"  {one.name.strip()} of {one.platform.version.strip()}: {reason[0]}")
+            failed.append(f"  {candidate.name.strip()} of {candidate.platform.version.strip()}: {reason[0]}")
     told = "\n".join(["None of these compiled and ran a small kernel:", *failed]) if failed else "No device was found."
     raise Unavailable(f"OpenCL has no {kind or 'usable'} device here. {told}\nPoCL, which runs on CPUs: {INSTALL}")
 
@@ -95,24 +95,24 @@ def _devices(cl, kind):
     for platform in platforms:
         with contextlib.suppress(cl.Error):  # a platform without devices
             found += platform.get_devices()
-    return [one for one in found if kind in (None, kind_of(cl, one))]
+    return [device for device in found if kind in (None, kind_of(cl, device))]
 
 
-def kind_of(cl, one):
+def kind_of(cl, device):
     """ "gpu", "accelerator" or "cpu"."""
     of = cl.device_type
-    return "gpu" if one.type & of.GPU else "accelerator" if one.type & of.ACCELERATOR else "cpu"
+    return "gpu" if device.type & of.GPU else "accelerator" if device.type & of.ACCELERATOR else "cpu"
 
 
-def _rank(cl, one):
+def _rank(cl, device):
     """Where a device stands in the queue of those to try."""
-    numbers = [int(number) for number in re.findall(r"\d+", one.platform.version)]
-    return KINDS.index(kind_of(cl, one)), [-number for number in numbers[:4]]
+    numbers = [int(number) for number in re.findall(r"\d+", device.platform.version)]
+    return KINDS.index(kind_of(cl, device)), [-number for number in numbers[:4]]
 
 
-def _tried(cl, one):
+def _tried(cl, device):
     """The device, after it compiled and ran a kernel; what the driver raises, or ArithmeticError for a wrong result."""
-    there = Device(cl, one)
+    there = Device(cl, device)
     x = there.array(np.arange(3, dtype=np.float32))
     there.program(TRIAL).trial(3, 1, x).wait()
     if x.get().tolist() != [1, 2, 3]:
@@ -126,15 +126,15 @@ def _tried(cl, one):
 class Device:
     """A device, with its context and a queue in order that keeps times. cl: pyopencl, for all that is not here."""
 
-    def __init__(self, cl, one):
-        self.cl, self.device = cl, one
-        self.context = cl.Context([one])
+    def __init__(self, cl, device):
+        self.cl, self.device = cl, device
+        self.context = cl.Context([device])
         self.default = self.queue()
-        self.name, self.version = one.name.strip(), one.platform.version.strip()
-        self.kind, self.units = kind_of(cl, one), one.max_compute_units
-        self.local_bytes, self.largest_group = one.local_mem_size, one.max_work_group_size
-        self.has_double = bool(one.double_fp_config)
-        self.has_sub_groups = "cl_khr_subgroups" in one.extensions.split()
+        self.name, self.version = device.name.strip(), device.platform.version.strip()
+        self.kind, self.units = kind_of(cl, device), device.max_compute_units
+        self.local_bytes, self.largest_group = device.local_mem_size, device.max_work_group_size
+        self.has_double = bool(device.double_fp_config)
+        self.has_sub_groups = "cl_khr_subgroups" in device.extensions.split()
         self.programs, self.lock = {}, threading.Lock()
 
     def __repr__(self):
@@ -218,14 +218,14 @@ class Program:
         cl = device.cl
         self.device, self.texts = device, texts
         several = "\n".join(f'#line 1 "{name}"\n{text}' for name, text in texts)
-        whole = several if len(texts) > 1 else texts[0][1]
+        source = several if len(texts) > 1 else texts[0][1]
         newer = "CL3.0" if "OpenCL 3" in device.version else "CL2.0"
-        standard = [f"-cl-std={newer}"] if "sub_group_" in whole else []
+        standard = [f"-cl-std={newer}"] if "sub_group_" in source else []
         options = ["-cl-kernel-arg-info", *standard, *(f"-D {name}={value}" for name, value in macros.items())]
         with warnings.catch_warnings(), _quiet():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                self.built = cl.Program(device.context, whole).build(options)
+                self.built = cl.Program(device.context, source).build(options)
             except cl.RuntimeError as error:
                 raise BuildError(explained(str(error), texts)) from None
         self.kernels = {kernel.function_name: Kernel(device, kernel) for kernel in self.built.all_kernels()}
@@ -300,12 +300,12 @@ class Kernel:
             wanted = ", ".join(f"{kind} {name}" for name, kind, _ in self.parameters)
             raise TypeError(f"{self.name} got {len(arguments)} arguments; expected {len(self.parameters)}: {wanted}.")
         work_items, group = self._ndrange(work_items, group)
-        given = [self._argument(*each) for each in zip(self.parameters, arguments, strict=True)]
+        passed = [self._argument(*pair) for pair in zip(self.parameters, arguments, strict=True)]
         with self.lock:
-            return self.kernel(queue or self.device.default, work_items, group, *given, wait_for=list(after))
+            return self.kernel(queue or self.device.default, work_items, group, *passed, wait_for=list(after))
 
     def _ndrange(self, work_items, group):
-        work_items, group = (one if isinstance(one, tuple) else (one,) for one in (work_items, group))
+        work_items, group = (extents if isinstance(extents, tuple) else (extents,) for extents in (work_items, group))
         if len(work_items) != len(group) or not 1 <= len(group) <= 3 or min(*work_items, *group) < 1:
             raise ValueError(
                 f"The NDRange of {self.name} is {work_items} and its work-group {group}; expected as many extents of "
@@ -330,44 +330,44 @@ class Kernel:
     def _argument(self, parameter, x):
         """An argument as the driver takes it."""
         cl, (name, kind, space) = self.device.cl, parameter
-        place = f"Argument {name} of {self.name}"
+        label = f"Argument {name} of {self.name}"
         if kind.startswith(("image", "sampler")):
             of = cl.Sampler if kind.startswith("sampler") else cl.Image
             if not isinstance(x, of):
-                raise TypeError(f"{place} is {_told(x)}; expected a {kind}: device.{of.__name__.lower()}(...).")
+                raise TypeError(f"{label} is {_told(x)}; expected a {kind}: device.{of.__name__.lower()}(...).")
             return x
         if not kind.endswith("*"):
-            return self._scalar(place, kind, x)
+            return self._scalar(label, kind, x)
         if space == cl.kernel_arg_address_qualifier.LOCAL:
             if not isinstance(x, cl.LocalMemory):
-                raise TypeError(f"{place} is {_told(x)}; expected local memory: device.local(elements, dtype).")
+                raise TypeError(f"{label} is {_told(x)}; expected local memory: device.local(elements, dtype).")
             return x
         if not isinstance(x, cl.array.Array):
-            raise TypeError(f"{place} is {_told(x)}; expected an array on the device: device.array(x).")
+            raise TypeError(f"{label} is {_told(x)}; expected an array on the device: device.array(x).")
         wanted = SCALARS.get(re.sub(r"\d*\*$", "", kind))
         if wanted is not None and x.dtype != wanted:
-            raise TypeError(f"{place} has dtype {x.dtype}; expected {np.dtype(wanted)}, for {kind}.")
+            raise TypeError(f"{label} has dtype {x.dtype}; expected {np.dtype(wanted)}, for {kind}.")
         if not x.flags.c_contiguous or x.offset:
             raise ValueError(
-                f"{place} has strides {x.strides} and begins {x.offset} bytes after its memory; expected a contiguous "
+                f"{label} has strides {x.strides} and begins {x.offset} bytes after its memory; expected a contiguous "
                 "array from the beginning, as x.copy() makes it."
             )
         if x.context != self.device.context:
-            raise ValueError(f"{place} lies on another device; expected one of {self.device.name}.")
+            raise ValueError(f"{label} lies on another device; expected one of {self.device.name}.")
         return x.data
 
-    def _scalar(self, place, kind, x):
+    def _scalar(self, label, kind, x):
         if kind not in SCALARS:  # a struct, by value
             if not isinstance(x, np.void):
-                raise TypeError(f"{place} is {_told(x)}; expected a {kind}: an element of a structured NumPy array.")
+                raise TypeError(f"{label} is {_told(x)}; expected a {kind}: an element of a structured NumPy array.")
             return x
         of = np.dtype(SCALARS[kind])
         if isinstance(x, bool | np.bool):
             x = int(x)
         if not isinstance(x, int | float | np.integer | np.floating) or (of.kind in "iu" and x != int(x)):
-            raise TypeError(f"{place} is {_told(x)}; expected a number, for {kind}.")
+            raise TypeError(f"{label} is {_told(x)}; expected a number, for {kind}.")
         if of.kind in "iu" and not np.iinfo(of).min <= x <= np.iinfo(of).max:
-            raise ValueError(f"{place} is {x}; expected from {np.iinfo(of).min} to {np.iinfo(of).max}, for {kind}.")
+            raise ValueError(f"{label} is {x}; expected from {np.iinfo(of).min} to {np.iinfo(of).max}, for {kind}.")
         return of.type(x)
 
 

@@ -71,8 +71,8 @@ def transpose(x):
 def matmul(a, b, kernel="matmul_registers"):
     """(stack, m, k) times (stack, k, n) as (stack, m, n); a stack of one serves all. kernel: a name in MATMUL."""
     stack, m, n, k = max(len(a), len(b)), a.shape[1], b.shape[2], a.shape[2]
-    out, each = device().empty((stack, m, n), a.dtype), MATMUL[kernel]
-    work_items = up(-(-n // each), TILE), up(-(-m // each), TILE), stack
+    out, tile = device().empty((stack, m, n), a.dtype), MATMUL[kernel]
+    work_items = up(-(-n // tile), TILE), up(-(-m // tile), TILE), stack
     steps = (m * k if len(a) > 1 else 0), (k * n if len(b) > 1 else 0)
     getattr(program(a.dtype, "matmul.cl"), kernel)(work_items, (TILE, TILE, 1), a, b, out, m, n, k, *steps)
     return out
@@ -186,19 +186,19 @@ def lstm(of_x, weight, bias, lengths, h, c, backward=False, sequence=True):
     """
     (steps, batch, _), hidden = of_x.shape, h.shape[1]
     out, lstm_program = device().empty((steps, batch, hidden), h.dtype), program(h.dtype, "lstm.cl")
-    given = of_x, weight, weight if bias is None else bias, lengths
+    inputs = of_x, weight, weight if bias is None else bias, lengths
     if sequence and 2 * hidden * h.dtype.itemsize <= device().local_bytes:
         lstm_program.lstm_sequence(
-            (GROUP, batch), (GROUP, 1), *given, h, c, out, steps, batch, hidden, bias is not None, backward,
+            (GROUP, batch), (GROUP, 1), *inputs, h, c, out, steps, batch, hidden, bias is not None, backward,
             device().local(2 * hidden, h.dtype),
         )  # fmt: skip
         return out, h, c
-    now, other = h, device().empty(h.shape, h.dtype)
+    now, spare = h, device().empty(h.shape, h.dtype)
     for t in reversed(range(steps)) if backward else range(steps):
         lstm_program.lstm_step(
-            (up(hidden, GROUP), batch), (GROUP, 1), *given, now, other, c, out, t, batch, hidden, bias is not None
+            (up(hidden, GROUP), batch), (GROUP, 1), *inputs, now, spare, c, out, t, batch, hidden, bias is not None
         )
-        now, other = other, now
+        now, spare = spare, now
     return out, now, c
 
 
@@ -209,9 +209,9 @@ def softmax(x):
 
 
 def layer_norm(x, weight, bias, eps):
-    out, given = device().empty(x.shape, x.dtype), [x if one is None else one for one in (weight, bias)]
+    out, affine = device().empty(x.shape, x.dtype), [x if p is None else p for p in (weight, bias)]
     there = weight is not None, bias is not None
-    _on_rows(program(x.dtype, "rows.cl").layer_norm, len(x), x.dtype, x, *given, out, x.shape[1], *there, eps)
+    _on_rows(program(x.dtype, "rows.cl").layer_norm, len(x), x.dtype, x, *affine, out, x.shape[1], *there, eps)
     return out
 
 
@@ -227,8 +227,8 @@ def cross_entropy_backward(grad, x, target, ignored=-100, smoothing=0.0, scale=1
     """The gradient of x. grad: (rows,), or (1,) for all. scale: 1 / rows for a mean."""
     out = device().empty(x.shape, x.dtype)
     kernel = program(x.dtype, "rows.cl").cross_entropy_backward
-    each = grad.size > 1
-    _on_rows(kernel, len(x), x.dtype, grad, x, target, out, x.shape[1], each, ignored, smoothing, scale)
+    per_row = grad.size > 1
+    _on_rows(kernel, len(x), x.dtype, grad, x, target, out, x.shape[1], per_row, ignored, smoothing, scale)
     return out
 
 
@@ -261,6 +261,6 @@ def attention(q, k, v, mask, g, tile=16):
 def sgd(p, grad, buffer=None, lr=1e-3, momentum=0.0, dampening=0.0, decay=0.0, first=False, nesterov=False):
     """Change p, and buffer where there is a momentum, by one step. first: the buffer's numbers are not set yet."""
     heavy = momentum != 0
-    given = p, grad, buffer if heavy else p
+    arrays = p, grad, buffer if heavy else p
     kernel = program(p.dtype, "sgd.cl").sgd
-    _flat(kernel, p.size, *given, p.size, lr, momentum, dampening, decay, heavy, first, nesterov)
+    _flat(kernel, p.size, *arrays, p.size, lr, momentum, dampening, decay, heavy, first, nesterov)

@@ -71,7 +71,7 @@ def findings(source, kernel, work_items, group, *arguments, limit=120, **macros)
         found = watched([sys.executable, "-m", "opencl.oclgrind", str(job)], limit)
     if len(sources) > 1:
         return found
-    return [replace(one, file=named(sources[0])[0]) for one in found]  # Oclgrind calls it input.cl
+    return [replace(finding, file=named(sources[0])[0]) for finding in found]  # Oclgrind calls it input.cl
 
 
 def watched(command, limit=120):
@@ -109,25 +109,25 @@ def parsed(log):
         head = message.strip().splitlines()[0]
         kind = next((kind for words, kind in KINDS.items() if re.match(words, head)), head)
         line, *rest = [int(number) for number, _ in places]
-        one = Finding(kind, kernel[1], line, rest[0] if rest else None, places[0][1], message.strip())
-        both = kind, kernel[1], *sorted((line, one.other or line))  # the order of two accesses is chance
-        found.setdefault(both, one)
+        finding = Finding(kind, kernel[1], line, rest[0] if rest else None, places[0][1], message.strip())
+        both = kind, kernel[1], *sorted((line, finding.other or line))  # the order of two accesses is chance
+        found.setdefault(both, finding)
     return list(found.values())
 
 
 def _run(path):
     """In the process that Oclgrind watches: the kernel, once."""
     sources, macros, kernel, work_items, group, arguments = pickle.loads(Path(path).read_bytes())
-    here = device()
-    given = [
-        here.array(x)
+    opencl = device()
+    passed = [
+        opencl.array(x)
         if isinstance(x, np.ndarray)
-        else here.local(x.count, x.dtype)
+        else opencl.local(x.count, x.dtype)
         if type(x).__name__ == "Local"
         else x
         for x in arguments
     ]
-    getattr(here.program(*sources, **macros), kernel)(work_items, group, *given).wait()
+    getattr(opencl.program(*sources, **macros), kernel)(work_items, group, *passed).wait()
 
 
 if __name__ == "__main__":

@@ -133,13 +133,13 @@ def linear_backward(grad, x, weight, bias=None, activation=None):
     found = np.zeros_like(x, order="C"), np.zeros_like(weight, order="C"), np.zeros(len(weight), weight.dtype)
     if x.size and weight.size:
         rows, there, arriving = (
-            _there(one) for one in (x.reshape(-1, x.shape[-1]), weight, grad.reshape(-1, len(weight)))
+            _there(array) for array in (x.reshape(-1, x.shape[-1]), weight, grad.reshape(-1, len(weight)))
         )
         if activation is not None:
             summed = launches.linear(rows, there, _there(bias))
             arriving = launches.activation_backward(arriving, summed, activation)
-        for out, one in zip(found, launches.linear_backward(arriving, rows, there), strict=True):
-            _into(out, one)
+        for out, array in zip(found, launches.linear_backward(arriving, rows, there), strict=True):
+            _into(out, array)
     return found if bias is not None else found[:2]
 
 
@@ -242,8 +242,8 @@ def _layer(sequence, g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
         of_x.reshape(g.steps, g.batch, -1), _there(w_hh), _there(b_hh), _there(lengths.astype(np.int32)), _there(h),
         _there(c), reverse, sequence,
     )  # fmt: skip
-    for to, one in zip((out, h, c), found, strict=True):
-        _into(to, one)
+    for to, array in zip((out, h, c), found, strict=True):
+        _into(to, array)
 
 
 def _layer_by_sequence(*arguments):
@@ -262,7 +262,7 @@ def sgd(
     (lr, momentum, kept, decay), kind, nesterov, params, grads, buffers, results = _prepared(
         "sgd", params, grads, momentum_buffers, lr, momentum, dampening, weight_decay, nesterov, out
     )
-    moved, states = (one if isinstance(one, tuple) or one is None else (one,) for one in results)
+    moved, states = (result if isinstance(result, tuple) or result is None else (result,) for result in results)
     for k, (p, grad) in enumerate(zip(params, grads, strict=True)):
         if not p.size:
             continue

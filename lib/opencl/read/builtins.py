@@ -13,8 +13,8 @@ from .types import (
     LONG,
     NUMBERS,
     ULONG,
+    Address,
     Parts,
-    Place,
     Pointer,
     Value,
     Vector,
@@ -238,12 +238,12 @@ def _convert(reader, node, arguments, kind, length, rounding):
 
 def _vload(reader, node, arguments, length):
     _count(reader, node, arguments, 2)
-    place = _vector_place(reader, node, arguments[0], arguments[1], int(length))
-    return reader.load(place, node)
+    address = _vector_place(reader, node, arguments[0], arguments[1], int(length))
+    return reader.load(address, node)
 
 
 def _vector_place(reader, node, index, pointer, length):
-    if not isinstance(pointer, Place) or isinstance(pointer.type.of, Vector):
+    if not isinstance(pointer, Address) or isinstance(pointer.type.of, Vector):
         raise reader.error(node, f"{node.name.name}() takes a pointer to numbers", "vload4(i, a) reads a[4 * i] and on")
     start = reader.flat(pointer, node).offset
     kind = Vector(pointer.type.of, length)
@@ -251,34 +251,38 @@ def _vector_place(reader, node, index, pointer, length):
         scaled = reader.binary(
             "*", replace(exact(reader.need_scalar(index, node)), type=LONG), whole(length, LONG), node
         )
-        first = reader.binary("+", start, scaled, node)
-        return Place(pointer.array, first, Pointer(kind, pointer.type.space, pointer.type.const), first=True)
+        offset = reader.binary("+", start, scaled, node)
+        return Address(pointer.array, offset, Pointer(kind, pointer.type.space, pointer.type.const), unscaled=True)
     index = replace(exact(reader.need_scalar(index, node)), type=LONG)
-    return Place(pointer.array, index, Pointer(kind, pointer.type.space, pointer.type.const))
+    return Address(pointer.array, index, Pointer(kind, pointer.type.space, pointer.type.const))
 
 
 def _vstore(reader, node, arguments, length):
     _count(reader, node, arguments, 3)
-    place = _vector_place(reader, node, arguments[1], arguments[2], int(length))
-    reader.store(place, arguments[0], node)
+    address = _vector_place(reader, node, arguments[1], arguments[2], int(length))
+    reader.store(address, arguments[0], node)
     return Value(ast.Constant(None), None)
 
 
 def _atomic(reader, node, arguments, operation):
     _count(reader, node, arguments, {"inc": 1, "dec": 1, "cmpxchg": 3}.get(operation, 2))
-    place = arguments[0]
-    if not isinstance(place, Place) or isinstance(place.type.of, Vector) or place.type.space not in ("global", "local"):
+    address = arguments[0]
+    if (
+        not isinstance(address, Address)
+        or isinstance(address.type.of, Vector)
+        or address.type.space not in ("global", "local")
+    ):
         raise reader.error(
             node, f"{node.name.name}() takes a pointer into global or local memory", "atomic_add(&a[i], 1)"
         )
-    place = reader.flat(place, node)
-    kind = place.type.of
+    address = reader.flat(address, node)
+    kind = address.type.of
     if not kind.whole and operation != "xchg":
         cure = "A float is added atomically by a loop around atomic_cmpxchg; or add up whole numbers"
         raise reader.error(node, f"{node.name.name}() works on int and uint, not on {kind}", cure)
     values = [convert(reader.need_scalar(a, node), kind).node for a in arguments[1:]] or [ast.Constant(1)]
     function = ast.Attribute(ast.Attribute(name("ocl_cuda"), "atomic", ast.Load()), _ATOMICS[operation], ast.Load())
-    old = reader.located(ast.Call(function, [name(place.array), place.offset.node, *values], []), node)
+    old = reader.located(ast.Call(function, [name(address.array), address.offset.node, *values], []), node)
     return Atomic(call("ocl_int64", old) if kind.whole else old, kind, kind.low if kind.whole else 0,
                   kind.high if kind.whole else 0, bare=old)  # fmt: skip
 
@@ -302,8 +306,8 @@ def _group_operation(reader, node, arguments, sort, operation):
     held = reader.keep(convert(value, kind).node, node)
 
     def shuffled(source):
-        other = _device("shfl_sync", ast.Constant(FULL), name(held), source)
-        return reader.keep(call("ocl_int64", other) if kind.whole else other, node)
+        received = _device("shfl_sync", ast.Constant(FULL), name(held), source)
+        return reader.keep(call("ocl_int64", received) if kind.whole else received, node)
 
     def moved(by):
         return ast.BinOp(name(lane), ast.Add(), ast.Constant(by))
@@ -315,8 +319,8 @@ def _group_operation(reader, node, arguments, sort, operation):
         else:
             test = ast.Compare(moved(step), [ast.GtE()], [ast.Constant(0)])
             source = call("ocl_max", moved(step), ast.Constant(0))
-        other = shuffled(source)
-        pair = name(held), name(other)
+        received = shuffled(source)
+        pair = name(held), name(received)
         joined = ast.BinOp(pair[0], ast.Add(), pair[1]) if operation == "add" else call(f"ocl_{operation}", *pair)
         held = reader.keep(ast.IfExp(test, joined, name(held)), node)
     if sort == "reduce":

@@ -33,18 +33,18 @@ class Declarations(Expressions):
             return self.vector([self.expression(e) for e in node.init.exprs], kind, node)
         return self.expression(node.init)
 
-    def declare(self, given, kind, node):
+    def declare(self, c_name, kind, node):
         """A new `Variable` in this scope."""
-        if given in self.scopes[-1]:
-            raise self.error(node, f"{given} is declared twice")
-        own = self.python_name(given)
+        if c_name in self.scopes[-1]:
+            raise self.error(node, f"{c_name} is declared twice")
+        python_name = self.python_name(c_name)
         if isinstance(kind, Vector):
-            entry = Variable(tuple(f"{own}_{i}" for i in range(kind.length)), kind)
+            entry = Variable(tuple(f"{python_name}_{i}" for i in range(kind.length)), kind)
         elif isinstance(kind, Pointer):
-            entry = Variable((own,), kind, base="", offset=f"{own}_offset")
+            entry = Variable((python_name,), kind, base="", offset=f"{python_name}_offset")
         else:
-            entry = Variable((own,), kind)
-        self.scopes[-1][given] = entry
+            entry = Variable((python_name,), kind)
+        self.scopes[-1][c_name] = entry
         return entry
 
     def declare_array(self, node, kind):
@@ -55,8 +55,8 @@ class Declarations(Expressions):
             )
         if kind.space not in ("local", "private"):
             raise self.error(node, f"an array in {kind.space} memory is declared outside of the function")
-        own = self.python_name(node.name)
-        self.scopes[-1][node.name] = Variable((own,), kind)
+        python_name = self.python_name(node.name)
+        self.scopes[-1][node.name] = Variable((python_name,), kind)
         space = {"local": "shared", "private": "local"}[kind.space]
         shape = kind.shape or (1,)
         if kind.shape and isinstance(kind.of, Vector):
@@ -69,19 +69,19 @@ class Declarations(Expressions):
         size = sizes[0] if len(sizes) == 1 else ast.Tuple(sizes, ast.Load())
         maker = ast.Attribute(ast.Attribute(name("ocl_cuda"), space, ast.Load()), "array", ast.Load())
         made = ast.Call(maker, [size, name(f"ocl_{dtype_name(kind.of)}")], [])
-        self.emit(ast.Assign([name(own, True)], made), node)
+        self.emit(ast.Assign([name(python_name, True)], made), node)
         if isinstance(node.init, c_ast.InitList):
-            self.fill(own, kind, node)
+            self.fill(python_name, kind, node)
         elif node.init is not None:
             raise self.error(node, "an array is filled by a list in braces")
 
-    def fill(self, own, kind, node):
+    def fill(self, array, kind, node):
         if isinstance(kind.of, Vector):
             raise self.error(node, "an array of vectors is filled by assignments here")
         values = self.listed(node.init, kind.shape, node)
-        for index, each in values.items():
-            value = whole(0) if each is None else as_number(self.scalar(each))
-            target = ast.Subscript(name(own), _index(index), ast.Store())
+        for index, item in values.items():
+            value = whole(0) if item is None else as_number(self.scalar(item))
+            target = ast.Subscript(name(array), _index(index), ast.Store())
             self.emit(ast.Assign([target], convert(value, kind.of).node), node)
 
     def listed(self, init, shape, node):

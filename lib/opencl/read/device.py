@@ -44,17 +44,17 @@ def on_device(source, called, global_size, local_size=None, options=()):
 
         queue = _queue()
         flags = pyopencl.mem_flags.READ_WRITE | pyopencl.mem_flags.COPY_HOST_PTR
-        given, arrays = [], []
+        passed, arrays = [], []
         for (_, kind), argument in zip(Program(source).parameters(called), arguments, strict=True):
             if isinstance(argument, LocalMemory):
-                given.append(pyopencl.LocalMemory(argument.nbytes))
+                passed.append(pyopencl.LocalMemory(argument.nbytes))
             elif isinstance(kind, Pointer):
-                given.append(pyopencl.Buffer(queue.context, flags, hostbuf=argument))
-                arrays.append((argument, given[-1]))
+                passed.append(pyopencl.Buffer(queue.context, flags, hostbuf=argument))
+                arrays.append((argument, passed[-1]))
             else:
-                given.append(np.dtype(kind.numpy).type(argument))
+                passed.append(np.dtype(kind.numpy).type(argument))
         program = pyopencl.Program(queue.context, source).build(options=list(options))
-        getattr(program, called)(queue, _sizes(global_size), _sizes(local_size), *given)
+        getattr(program, called)(queue, _sizes(global_size), _sizes(local_size), *passed)
         for array, buffer in arrays:
             pyopencl.enqueue_copy(queue, array, buffer)
         queue.finish()

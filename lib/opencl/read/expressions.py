@@ -1,4 +1,4 @@
-"""Expressions of OpenCL C, each as a `Value`, `Parts` (a vector) or `Place` (a pointer)."""
+"""Expressions of OpenCL C, each as a `Value`, `Parts` (a vector) or `Address` (a pointer)."""
 
 import ast
 import contextlib
@@ -18,10 +18,10 @@ from .types import (
     LONG,
     UINT,
     ULONG,
+    Address,
     Array,
     Number,
     Parts,
-    Place,
     Pointer,
     Value,
     Vector,
@@ -55,13 +55,13 @@ class Expressions(Operations):
     """The part of `Reader` that reads expressions."""
 
     def expression(self, node):
-        """A `Value`, `Parts` or `Place`, its tree with places in the text."""
+        """A `Value`, `Parts` or `Address`, its tree with places in the text."""
         method = getattr(self, f"on_{type(node).__name__}", None)
         if method is None:
             raise self.error(node, f"{_WORDS.get(type(node).__name__, type(node).__name__)} is not read here")
         result = method(node)
         for value in result.values if isinstance(result, Parts) else [result]:
-            self.located(value.offset.node if isinstance(value, Place) else value.node, node)
+            self.located(value.offset.node if isinstance(value, Address) else value.node, node)
         return result
 
     def scalar(self, node, what="a number"):
@@ -79,15 +79,15 @@ class Expressions(Operations):
     def described(self, value):
         if isinstance(value, Value) and value.type is None:
             return "nothing: the function returns no value"
-        if isinstance(value, Place):
+        if isinstance(value, Address):
             return f"a pointer ({value.type})"
         return f"a {value.type}"
 
     # -- names and constants -----------------------------------------------------------------------------------------
 
     def on_ID(self, node):
-        if node.name in self.given:
-            argument, *where = self.given[node.name]
+        if node.name in self.meanings:
+            argument, *where = self.meanings[node.name]
             with self.within(*where):
                 return self.expression(argument)
         entry = self.lookup(node.name)
@@ -110,12 +110,12 @@ class Expressions(Operations):
             if not entry.base:
                 raise self.error(node, f"the pointer {node.name!r} has no value yet")
             offset = variable(entry.offset, LONG) if entry.offset else whole(0, LONG)
-            return Place(entry.base, offset, entry.type)
+            return Address(entry.base, offset, entry.type)
         if isinstance(entry.type, Array):
             pointer = Pointer(entry.type.of, entry.type.space, entry.const)
             if entry.type.shape == ():
-                return self.load(Place(entry.names[0], whole(0, LONG), pointer), node)
-            return Place(entry.names[0], whole(0, LONG), pointer, entry.type.shape)
+                return self.load(Address(entry.names[0], whole(0, LONG), pointer), node)
+            return Address(entry.names[0], whole(0, LONG), pointer, entry.type.shape)
         return variable(entry.names[0], entry.type)
 
     def expand(self, macro, arguments, node):
@@ -130,9 +130,9 @@ class Expressions(Operations):
     @contextlib.contextmanager
     def macro(self, macro, arguments, node):
         """Inside, its parameters mean the arguments, which are read as the macro's caller sees them."""
-        caller = self.given, self.inside, self.expanding
-        given = {p: (a, *caller) for p, a in zip(macro.parameters or (), arguments, strict=True)}
-        with self.within(given, self.inside or self.span(node), (*self.expanding, macro.name)):
+        caller = self.meanings, self.inside, self.expanding
+        meanings = {p: (a, *caller) for p, a in zip(macro.parameters or (), arguments, strict=True)}
+        with self.within(meanings, self.inside or self.span(node), (*self.expanding, macro.name)):
             yield
 
     def on_Constant(self, node):
@@ -186,7 +186,7 @@ class Expressions(Operations):
             return self.address(node.expr)
         value = self.expression(node.expr)
         if node.op == "*":
-            if not isinstance(value, Place):
+            if not isinstance(value, Address):
                 raise self.error(node, f"only a pointer can be followed, and this is {self.described(value)}")
             return self.load(value, node)
         if isinstance(value, Parts):
@@ -194,11 +194,11 @@ class Expressions(Operations):
         return self.unary(node.op, self.need_scalar(value, node), node)
 
     def address(self, node):
-        """``&a[i]``, ``&total``: a `Place`."""
-        place = self.target(node)
-        if not isinstance(place, Place) or place.shape:
+        """``&a[i]``, ``&total``: an `Address`."""
+        address = self.target(node)
+        if not isinstance(address, Address) or address.shape:
             raise self.error(node, "the address of a variable is not taken here", "Elements of arrays have one: &a[i]")
-        return place
+        return address
 
     def on_TernaryOp(self, node):
         test = self.condition(node.cond)
@@ -207,12 +207,12 @@ class Expressions(Operations):
 
     def on_Cast(self, node):
         kind = self.declared_type(node.to_type, node)
-        given = node.expr.exprs if isinstance(node.expr, c_ast.ExprList) else [node.expr]
+        operands = node.expr.exprs if isinstance(node.expr, c_ast.ExprList) else [node.expr]
         if isinstance(kind, Vector):
-            return self.vector([self.expression(e) for e in given], kind, node)
+            return self.vector([self.expression(e) for e in operands], kind, node)
         if isinstance(kind, Pointer):
             value = self.expression(node.expr)
-            if isinstance(value, Place) and value.type.of == kind.of:
+            if isinstance(value, Address) and value.type.of == kind.of:
                 return value
             raise self.error(
                 node, f"a pointer is not read as one to {kind.of} here", "Give the kernel an array of that type"
@@ -231,7 +231,7 @@ class Expressions(Operations):
 
     def on_ArrayRef(self, node):
         target = self.target(node)
-        return target if isinstance(target, Place) and target.shape else self.load(target, node)
+        return target if isinstance(target, Address) and target.shape else self.load(target, node)
 
     def on_StructRef(self, node):
         """``v.x``, ``v.s3``, ``v.xy``."""
@@ -254,16 +254,16 @@ class Expressions(Operations):
         return places
 
     def target(self, node):
-        """What is assigned to or taken the address of: a `Place`, or the `Variable` of a name."""
-        if isinstance(node, c_ast.ID) and node.name not in self.given:
+        """What is assigned to or taken the address of: an `Address`, or the `Variable` of a name."""
+        if isinstance(node, c_ast.ID) and node.name not in self.meanings:
             entry = self.lookup(node.name)
             if entry is None or entry.known is not None:
                 value = self.expression(node)  # a macro, or an error
-                if isinstance(value, Place):
+                if isinstance(value, Address):
                     return value
                 raise self.error(node, f"{node.name} is a constant", "Declare a variable for what changes")
             if isinstance(entry.type, Array):
-                return Place(
+                return Address(
                     entry.names[0],
                     whole(0, LONG),
                     Pointer(entry.type.of, entry.type.space, entry.const),
@@ -272,12 +272,12 @@ class Expressions(Operations):
             return entry
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             value = self.expression(node.expr)
-            if isinstance(value, Place):
+            if isinstance(value, Address):
                 return self.flat(value, node)
         if isinstance(node, c_ast.ArrayRef):
             return self.element(node)
         if isinstance(node, c_ast.ID):
-            argument, *where = self.given[node.name]
+            argument, *where = self.meanings[node.name]
             with self.within(*where):
                 return self.target(argument)
         if isinstance(node, c_ast.FuncCall) and getattr(node.name, "name", "") in self.text.macros:
@@ -287,26 +287,26 @@ class Expressions(Operations):
         raise self.error(node, "this cannot be assigned to here", "On the left stands a variable or an element, a[i]")
 
     def element(self, node):
-        """``a[i]``, ``tile[i][j]``: a `Place`."""
+        """``a[i]``, ``tile[i][j]``: an `Address`."""
         subscripts, base = [], node
         while isinstance(base, c_ast.ArrayRef):
             subscripts.insert(0, base.subscript)
             base = base.name
-        place = self.expression(base)
-        if not isinstance(place, Place):
-            raise self.error(node, f"only arrays and pointers have elements, and this is {self.described(place)}")
+        address = self.expression(base)
+        if not isinstance(address, Address):
+            raise self.error(node, f"only arrays and pointers have elements, and this is {self.described(address)}")
         indices = [self.index(s) for s in subscripts]
-        if len(place.shape) > 1:
-            if len(indices) != len(place.shape):
+        if len(address.shape) > 1:
+            if len(indices) != len(address.shape):
                 raise self.error(
-                    node, f"the array has {len(place.shape)} axes, and {len(indices)} indices came",
+                    node, f"the array has {len(address.shape)} axes, and {len(indices)} indices came",
                     "A row of an array is no pointer here: give all indices",
                 )  # fmt: skip
             places = [as_number(i).node for i in indices]
-            return replace(place, offset=Value(ast.Tuple(places, ast.Load()), LONG), shape=())
+            return replace(address, offset=Value(ast.Tuple(places, ast.Load()), LONG), shape=())
         if len(indices) > 1:
             raise self.error(node, "this array has one axis, and two indices came", "a[row * columns + column]")
-        return replace(place, offset=self.moved(place.offset, indices[0], "+"), shape=())
+        return replace(address, offset=self.moved(address.offset, indices[0], "+"), shape=())
 
     def index(self, node):
         value = self.scalar(node, "an index")
@@ -314,29 +314,29 @@ class Expressions(Operations):
             raise self.error(node, f"an index must be a whole number, and this is a {value.type}")
         return value if value.type.signed and value.type.bits == 32 and not value.truth else exact(value)
 
-    def flat(self, place, node):
-        if len(place.shape) > 1:
+    def flat(self, address, node):
+        if len(address.shape) > 1:
             raise self.error(node, "an array of two axes is no pointer here", "Give all indices: a[i][j]")
-        return replace(place, shape=())
+        return replace(address, shape=())
 
-    def load(self, place, node):
-        """The `Value` or `Parts` at a place."""
-        place = self.flat(place, node)
-        if isinstance(place.type.of, Vector):
-            parts = [self.load(self.part(place, i), node) for i in range(lanes(place.type.of))]
-            return Parts(parts, place.type.of)
-        element = self.located(ast.Subscript(name(place.array), place.offset.node, ast.Load()), node)
-        if place.type.of.whole:
-            return of_type(self.call("ocl_int64", element), place.type.of)
-        return Value(element, place.type.of)
+    def load(self, address, node):
+        """The `Value` or `Parts` at an address."""
+        address = self.flat(address, node)
+        if isinstance(address.type.of, Vector):
+            parts = [self.load(self.part(address, i), node) for i in range(lanes(address.type.of))]
+            return Parts(parts, address.type.of)
+        element = self.located(ast.Subscript(name(address.array), address.offset.node, ast.Load()), node)
+        if address.type.of.whole:
+            return of_type(self.call("ocl_int64", element), address.type.of)
+        return Value(element, address.type.of)
 
-    def part(self, place, i):
-        """The place of a component: an array of vectors is one of their numbers."""
-        begin = copy.deepcopy(place.offset)
-        if not place.first:
-            begin = self.binary("*", begin, whole(lanes(place.type.of), LONG), None)
-        return Place(
-            place.array, self.binary("+", begin, whole(i, LONG), None), replace(place.type, of=place.type.of.of)
+    def part(self, address, i):
+        """The address of a component: an array of vectors is one of their numbers."""
+        begin = copy.deepcopy(address.offset)
+        if not address.unscaled:
+            begin = self.binary("*", begin, whole(lanes(address.type.of), LONG), None)
+        return Address(
+            address.array, self.binary("+", begin, whole(i, LONG), None), replace(address.type, of=address.type.of.of)
         )
 
     # -- calls -------------------------------------------------------------------------------------------------------
@@ -366,20 +366,20 @@ class Expressions(Operations):
         made = self.function(called, node)
         if len(values) != len(made.parameters):
             raise self.error(node, f"{called}() takes {len(made.parameters)} arguments, and {len(values)} came")
-        given = []
+        arguments = []
         for value, kind in zip(values, made.parameters, strict=True):
             if isinstance(kind, Pointer):
-                if not isinstance(value, Place) or value.type.of != kind.of:
+                if not isinstance(value, Address) or value.type.of != kind.of:
                     raise self.error(
                         node, f"{called}() takes a pointer to {kind.of}, and this is {self.described(value)}"
                     )
                 value = self.flat(value, node)
-                given += [name(value.array), value.offset.node]
+                arguments += [name(value.array), value.offset.node]
             elif isinstance(kind, Vector):
-                given += [v.node for v in self.vector([value], kind, node).values]
+                arguments += [v.node for v in self.vector([value], kind, node).values]
             else:
-                given.append(convert(self.need_scalar(value, node), kind).node)
-        result = self.call(made.python_name, *given)
+                arguments.append(convert(self.need_scalar(value, node), kind).node)
+        result = self.call(made.python_name, *arguments)
         return Value(result, None) if made.result is None else of_type(result, made.result)
 
     def size_of(self, node):

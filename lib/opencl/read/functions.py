@@ -49,35 +49,35 @@ class Reader(Statements):
 
     def _start(self, result):
         self.scopes, self.out, self.steps, self.barriers = [{}], [], [], []
-        self.given, self.inside, self.expanding, self.result = {}, None, (), result
+        self.meanings, self.inside, self.expanding, self.result = {}, None, (), result
         self.float_type, self.hoists = NUMBERS["float"], True
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def lookup(self, given):
+    def lookup(self, c_name):
         for scope in reversed(self.scopes):
-            if given in scope:
-                return scope[given]
-        return self.globals.get(given)
+            if c_name in scope:
+                return scope[c_name]
+        return self.globals.get(c_name)
 
     def names(self):
         return [n for scope in (*self.scopes, self.globals, self.text.macros) for n in scope]
 
-    def near(self, given, known):
-        found = difflib.get_close_matches(given, [str(k) for k in known], 1, 0.7)
+    def near(self, word, known):
+        found = difflib.get_close_matches(word, [str(k) for k in known], 1, 0.7)
         return f"Did you mean {found[0]!r}?" if found else ""
 
-    def python_name(self, given):
+    def python_name(self, c_name):
         """A name that no other variable of the function has, in any scope."""
         taken = {n for scope in self.every for n in scope}
-        own = given.strip("_") or "x"
-        own = f"{own}_" if keyword.iskeyword(own) or own in ("range", "self") or own.startswith("ocl_") else own
-        base, number = own, 1
-        while own in taken:
+        free = c_name.strip("_") or "x"
+        free = f"{free}_" if keyword.iskeyword(free) or free in ("range", "self") or free.startswith("ocl_") else free
+        base, number = free, 1
+        while free in taken:
             number += 1
-            own = f"{base}_{number}"
-        self.every.append({own})
-        return own
+            free = f"{base}_{number}"
+        self.every.append({free})
+        return free
 
     def fresh(self, what):
         self.counter += 1
@@ -85,9 +85,9 @@ class Reader(Statements):
 
     def keep(self, tree, node):
         """A variable of our own for a tree, set before the statement that is read; its name."""
-        own = self.fresh("kept")
-        self.emit(ast.Assign([name(own, True)], tree), node)
-        return own
+        variable = self.fresh("kept")
+        self.emit(ast.Assign([name(variable, True)], tree), node)
+        return variable
 
     @contextlib.contextmanager
     def in_place(self):
@@ -107,14 +107,14 @@ class Reader(Statements):
             self.scopes.pop()
 
     @contextlib.contextmanager
-    def within(self, given, inside, expanding):
+    def within(self, meanings, inside, expanding):
         """What macro parameters mean, the place that stands for what is read, the macros that are under way."""
-        outer = self.given, self.inside, self.expanding
-        self.given, self.inside, self.expanding = given, inside, expanding
+        outer = self.meanings, self.inside, self.expanding
+        self.meanings, self.inside, self.expanding = meanings, inside, expanding
         try:
             yield
         finally:
-            self.given, self.inside, self.expanding = outer
+            self.meanings, self.inside, self.expanding = outer
 
     # -- places ------------------------------------------------------------------------------------------------------
 
@@ -194,9 +194,9 @@ class Reader(Statements):
         """``__constant float weights[3] = {...}`` of the program, or ``enum { NONE, RELU }``."""
         if isinstance(node.type, c_ast.Enum) and node.type.values:
             number = -1
-            for each in node.type.values.enumerators:
-                number = number + 1 if each.value is None else self.scalar(each.value).constant
-                self.globals[each.name] = Variable((), NUMBERS["int"], known=whole(number))
+            for item in node.type.values.enumerators:
+                number = number + 1 if item.value is None else self.scalar(item.value).constant
+                self.globals[item.name] = Variable((), NUMBERS["int"], known=whole(number))
             return
         kind = self.declared_type(node.type, node, node.quals)
         space = kind.space if isinstance(kind, Array) else next((q for q in node.quals if q == "constant"), "")
@@ -209,12 +209,12 @@ class Reader(Statements):
             self.globals[node.name] = Variable((), kind, known=value)
             return
         made = np.zeros(kind.shape, kind.of.numpy)
-        for index, each in self.listed(node.init, kind.shape, node).items():
-            if each is not None:
-                made[index] = self._number(each)
-        own = f"ocl_constant_{node.name}"
-        self.namespace[own] = made
-        self.globals[node.name] = Variable((own,), Array(kind.of, kind.shape, "constant"), const=True)
+        for index, item in self.listed(node.init, kind.shape, node).items():
+            if item is not None:
+                made[index] = self._number(item)
+        python_name = f"ocl_constant_{node.name}"
+        self.namespace[python_name] = made
+        self.globals[node.name] = Variable((python_name,), Array(kind.of, kind.shape, "constant"), const=True)
 
     def _number(self, node):
         value = self.scalar(node)
@@ -257,8 +257,8 @@ class Reader(Statements):
         self._start(result)
         self.every = []
         moved, parameters, arguments, kinds = assigned(definition.body), [], [], []
-        given = declaration.type.args.params if declaration.type.args else []
-        for parameter in given:
+        declared = declaration.type.args.params if declaration.type.args else []
+        for parameter in declared:
             kind = self.declared_type(parameter.type, parameter, getattr(parameter, "quals", ()))
             if kind is None:  # (void)
                 continue
@@ -271,16 +271,16 @@ class Reader(Statements):
         for item in definition.body.block_items or []:
             self.statement(item)
         body = before + self.out or [ast.Pass()]
-        own = declaration.name if is_kernel else f"ocl_own_{declaration.name}"
-        own = f"{own}_" if keyword.iskeyword(own) else own
+        python_name = declaration.name if is_kernel else f"ocl_own_{declaration.name}"
+        python_name = f"{python_name}_" if keyword.iskeyword(python_name) else python_name
         args = ast.arguments([], [ast.arg(a) for a in arguments], None, [], [], None, [])
-        made = ast.FunctionDef(own, args, body, [], None, type_params=[])
+        made = ast.FunctionDef(python_name, args, body, [], None, type_params=[])
         self.put(made, (declaration.coord.line, 0), (declaration.coord.line, 0))
         last = max(n.end_lineno for n in ast.walk(made) if hasattr(n, "end_lineno"))
         made.end_lineno, made.end_col_offset = last, len(self.text.lines[last - 1].encode())
         if is_kernel:
             self._local_is_fenced(made)
-        return Made(own, kinds, result, made, self.barriers)
+        return Made(python_name, kinds, result, made, self.barriers)
 
     def _local_is_fenced(self, kernel):
         """Where work-items share local memory, some barrier has to be one of local memory."""
@@ -291,17 +291,17 @@ class Reader(Statements):
             raise self.error(node, says, "barrier(CLK_LOCAL_MEM_FENCE)")
 
     def _parameter(self, node, kind, is_kernel, moves, arguments):
-        own = self.python_name(node.name)
+        python_name = self.python_name(node.name)
         if not isinstance(kind, Pointer):
             if is_kernel and isinstance(kind, Vector):
                 raise self.error(node, "a kernel's argument is a number or an array here")
-            entry = self.scopes[-1][node.name] = Variable((own,), kind)
+            entry = self.scopes[-1][node.name] = Variable((python_name,), kind)
             if isinstance(kind, Vector):
-                entry.names = tuple(f"{own}_{i}" for i in range(kind.length))
+                entry.names = tuple(f"{python_name}_{i}" for i in range(kind.length))
             arguments += entry.names
             return
-        offset = f"{own}_offset" if moves or not is_kernel else ""
-        self.scopes[-1][node.name] = Variable((own,), kind, False, own, offset)
+        offset = f"{python_name}_offset" if moves or not is_kernel else ""
+        self.scopes[-1][node.name] = Variable((python_name,), kind, False, python_name, offset)
         if is_kernel and kind.space == "private":
             raise self.error(node, "a kernel's pointer needs an address space", f"__global {kind.of} *{node.name}")
         if is_kernel and kind.space == "local":
@@ -310,9 +310,9 @@ class Reader(Statements):
             if count < 1:
                 raise self.error(node, f"{node.name} is in local memory, and no size came for it", "LocalMemory(bytes)")
             array = ast.Call(maker, [ast.Constant(count), name(f"ocl_{dtype_name(kind.of)}")], [])
-            self.emit(ast.Assign([name(own, True)], array), node)
+            self.emit(ast.Assign([name(python_name, True)], array), node)
         else:
-            arguments.append(own)
+            arguments.append(python_name)
             if not is_kernel:
                 arguments.append(offset)
         if is_kernel and moves:

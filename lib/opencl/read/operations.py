@@ -1,4 +1,4 @@
-"""C's operators on `Value`, `Parts` and `Place`."""
+"""C's operators on `Value`, `Parts` and `Address`."""
 
 import ast
 import copy
@@ -10,8 +10,8 @@ from .types import (
     INT,
     LONG,
     LOW,
+    Address,
     Parts,
-    Place,
     Value,
     Vector,
     as_number,
@@ -37,7 +37,7 @@ class Operations:
 
     def operate(self, op, a, b, node):
         """``a op b`` for whatever the two are."""
-        if isinstance(a, Place) or isinstance(b, Place):
+        if isinstance(a, Address) or isinstance(b, Address):
             return self.with_pointer(op, a, b, node)
         if isinstance(a, Parts) or isinstance(b, Parts):
             if op in _COMPARE:
@@ -48,11 +48,11 @@ class Operations:
         return self.binary(op, self.need_scalar(a, node), self.need_scalar(b, node), node)
 
     def with_pointer(self, op, a, b, node):
-        if isinstance(b, Place) and isinstance(a, Value) and op == "+":
+        if isinstance(b, Address) and isinstance(a, Value) and op == "+":
             a, b = b, a
-        if isinstance(a, Place) and isinstance(b, Value) and op in ("+", "-") and b.type.whole:
+        if isinstance(a, Address) and isinstance(b, Value) and op in ("+", "-") and b.type.whole:
             return replace(self.flat(a, node), offset=self.moved(a.offset, b, op))
-        if isinstance(a, Place) and isinstance(b, Place) and op == "-" and a.array == b.array:
+        if isinstance(a, Address) and isinstance(b, Address) and op == "-" and a.array == b.array:
             return self.binary("-", a.offset, b.offset, node)
         raise self.error(node, f"`{op}` is not read here for a pointer", "A pointer can be moved: a + k, a - k")
 
@@ -154,8 +154,8 @@ class Operations:
 
     def choose(self, test, x, y, node):
         """``test ? x : y``."""
-        if isinstance(x, Place) or isinstance(y, Place):
-            same = isinstance(x, Place) and isinstance(y, Place) and x.array == y.array and x.type.of == y.type.of
+        if isinstance(x, Address) or isinstance(y, Address):
+            same = isinstance(x, Address) and isinstance(y, Address) and x.array == y.array and x.type.of == y.type.of
             if not same:
                 raise self.error(node, "a pointer cannot point to one of two arrays here", "Choose between two values")
             return replace(x, offset=self.choose(test, x.offset, y.offset, node))
@@ -168,10 +168,10 @@ class Operations:
         x, y = convert(x, kind), convert(y, kind)
         return Value(ast.IfExp(test, x.node, y.node), kind, min(x.low, y.low), max(x.high, y.high))
 
-    def vector(self, given, kind, node):
+    def vector(self, operands, kind, node):
         """``(float4)(...)`` of numbers and shorter vectors; one number fills all components."""
         values = []
-        for value in given:
+        for value in operands:
             values += value.values if isinstance(value, Parts) else [self.need_scalar(value, node)]
         if len(values) == 1 and kind.length > 1:
             values = self.repeated(convert(values[0], kind.of), kind.length)
@@ -183,9 +183,9 @@ class Operations:
         """A value that is worked out once and used several times."""
         if isinstance(value.node, ast.Name | ast.Constant):
             return [replace(value, node=copy.deepcopy(value.node)) for _ in range(times)]
-        own = self.fresh("once")
-        first = replace(value, node=ast.NamedExpr(name(own, True), value.node))
-        return [first, *(replace(value, node=name(own)) for _ in range(times - 1))]
+        variable = self.fresh("once")
+        binding = replace(value, node=ast.NamedExpr(name(variable, True), value.node))
+        return [binding, *(replace(value, node=name(variable)) for _ in range(times - 1))]
 
     def math(self, function, *values):
         """A function of ``math``, in float where no argument is a double."""

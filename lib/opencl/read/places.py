@@ -7,8 +7,8 @@ from .types import UINT, ULONG, call, name
 MOST = (1 << 31) - 1  # work-items along an axis
 
 
-def _member(place, axis):
-    return ast.Attribute(ast.Attribute(name("ocl_cuda"), place, ast.Load()), axis, ast.Load())
+def _member(path, axis):
+    return ast.Attribute(ast.Attribute(name("ocl_cuda"), path, ast.Load()), axis, ast.Load())
 
 
 def _times(a, b):

@@ -79,8 +79,8 @@ class Program:
         """(name, type) of each argument of a kernel."""
         declared = self._functions[self._called(called)].decl.type.args
         reader = Reader(self.text, {})
-        given = [(p, reader.declared_type(p.type, p)) for p in (declared.params if declared else [])]
-        return [(p.name, kind) for p, kind in given if kind is not None]
+        typed = [(p, reader.declared_type(p.type, p)) for p in (declared.params if declared else [])]
+        return [(p.name, kind) for p, kind in typed if kind is not None]
 
     def launch(self, called, global_size, local_size, arguments):
         """(kernel, grid, block, arguments for it): what ``simt.run`` and the x-ray take."""
@@ -89,15 +89,15 @@ class Program:
         if len(parameters) != len(arguments):
             raise ReadError(f"the kernel {self._called(called)} takes {len(parameters)} arguments "
                             f"({', '.join(n for n, _ in parameters)}), and {len(arguments)} came")  # fmt: skip
-        local, given = {}, []
+        local, passed = {}, []
         for (label, kind), argument in zip(parameters, arguments, strict=True):
             if isinstance(kind, Pointer) and kind.space == "local":
                 if not isinstance(argument, LocalMemory):
                     raise ReadError(f"{label} is in local memory: a LocalMemory(bytes) was expected")
                 local[label] = argument.nbytes
             else:
-                given.append(_argument(label, kind, argument))
-        return self.kernel(called, local), grid, block, tuple(given)
+                passed.append(_argument(label, kind, argument))
+        return self.kernel(called, local), grid, block, tuple(passed)
 
     def run(self, called, global_size, local_size=None):
         """A function that runs a kernel with the given arguments in the executor; arrays are changed."""
@@ -107,8 +107,8 @@ class Program:
         """A function that runs a kernel and returns `simt.xray.Report`; options: those of `simt.xray.xray`."""
 
         def launch(*arguments):
-            kernel, grid, block, given = self.launch(called, global_size, local_size, arguments)
-            return xray(kernel, grid, block, **options)(*given)
+            kernel, grid, block, passed = self.launch(called, global_size, local_size, arguments)
+            return xray(kernel, grid, block, **options)(*passed)
 
         return launch
 

@@ -7,7 +7,7 @@ from pycparser import c_ast
 
 from .builtins import Atomic
 from .declarations import Declarations
-from .types import Number, Place, Pointer, Value, Vector, call, convert, exact, name, variable, whole  # fmt: skip
+from .types import Address, Number, Pointer, Value, Vector, call, convert, exact, name, variable, whole  # fmt: skip
 
 
 class Statements(Declarations):
@@ -74,7 +74,7 @@ class Statements(Declarations):
     def do_Switch(self, node):
         """A chain of tests. Each case must end: with break, return or continue."""
         value = exact(self.scalar(node.cond, "a whole number"))
-        own, cases, values = self.keep(value.node, node), [], []
+        switched, cases, values = self.keep(value.node, node), [], []
         for item in node.stmt.block_items or []:
             if not isinstance(item, c_ast.Case | c_ast.Default):
                 raise self.error(item, "a switch begins with a case")
@@ -88,7 +88,7 @@ class Statements(Declarations):
             if None in values:
                 continue
             tests = [convert(self.scalar(v), value.type).node for v in values]
-            compared = [ast.Compare(name(own), [ast.Eq()], [test]) for test in tests]
+            compared = [ast.Compare(name(switched), [ast.Eq()], [test]) for test in tests]
             test = compared[0] if len(compared) == 1 else ast.BoolOp(ast.Or(), compared)
             chain = [self.located(ast.If(test, body, chain), node)]
         self.out += chain
@@ -157,8 +157,8 @@ class Statements(Declarations):
     def counted(self, node):
         """``for (int k = a; k < b; k += c)`` as ``range``, where nothing in the loop changes k, b or c."""
         init, cond, step = node.init, node.cond, node.next
-        one = isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None
-        if not one or not isinstance(init.decls[0].type, c_ast.TypeDecl) or not isinstance(cond, c_ast.BinaryOp):
+        single = isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None
+        if not single or not isinstance(init.decls[0].type, c_ast.TypeDecl) or not isinstance(cond, c_ast.BinaryOp):
             return False
         key, by = init.decls[0].name, None
         if isinstance(step, c_ast.UnaryOp) and step.op in ("++", "p++"):
@@ -183,14 +183,14 @@ class Statements(Declarations):
         if not kind.signed and end.type.signed and end.low < 0:
             return False
         stop = self.binary("+", end, whole(1), node) if cond.op == "<=" else end
-        own = self.declare(key, kind, node)
-        own.known = Value(name(own.names[0]), kind, begin.low, max(begin.low, min(kind.high, end.high)))
+        counter = self.declare(key, kind, node)
+        counter.known = Value(name(counter.names[0]), kind, begin.low, max(begin.low, min(kind.high, end.high)))
         bounds = [stop.node] if begin.constant == 0 and by.constant == 1 else [begin.node, stop.node]
         head = call("range", *bounds, *([] if by.constant == 1 else [exact(by).node]))
         self.steps.append(None)
         made = self.block(node.stmt)
         self.steps.pop()
-        self.header(ast.For(name(own.names[0], True), head, made, []), head, node)
+        self.header(ast.For(name(counter.names[0], True), head, made, []), head, node)
         return True
 
     def steady(self, node, changed):
@@ -244,7 +244,7 @@ class Statements(Declarations):
             self.assign_components(target, value, node)
             return
         where = self.target(target)
-        if isinstance(where, Place):
+        if isinstance(where, Address):
             if where.shape and where.shape != ():
                 raise self.error(node, "an array is not assigned to as a whole", "Assign to its elements")
             self.store(where, value, node)
@@ -264,12 +264,12 @@ class Statements(Declarations):
         ]  # fmt: skip
         where = self.target(target.name)
         if len(values) > 1:  # v.xy = v.yx: all are read before one is set
-            values = [variable(self.keep(each.node, node), kind.of) for each in values]
-        for i, each in zip(picked, values, strict=True):
-            if isinstance(where, Place):
-                self.store(self.part(self.flat(where, node), i), each, node)
+            values = [variable(self.keep(component.node, node), kind.of) for component in values]
+        for i, component in zip(picked, values, strict=True):
+            if isinstance(where, Address):
+                self.store(self.part(self.flat(where, node), i), component, node)
             else:
-                self.emit(ast.Assign([name(where.names[i], True)], each.node), node)
+                self.emit(ast.Assign([name(where.names[i], True)], component.node), node)
 
     def set(self, entry, value, node):
         """A variable gets a value."""
@@ -278,15 +278,15 @@ class Statements(Declarations):
             self.point(entry, value, node)
         elif isinstance(kind, Vector):
             values = self.vector([value], kind, node).values
-            held = [self.keep(each.node, node) for each in values]  # v = v.yx: all are read before one is set
-            for target, own in zip(entry.names, held, strict=True):
-                self.emit(ast.Assign([name(target, True)], name(own)), node)
+            held = [self.keep(component.node, node) for component in values]  # v = v.yx: all are read before one is set
+            for target, source in zip(entry.names, held, strict=True):
+                self.emit(ast.Assign([name(target, True)], name(source)), node)
         else:
-            given = convert(self.need_scalar(value, node), kind)
-            self.emit(ast.Assign([name(entry.names[0], True)], given.node), node)
+            converted = convert(self.need_scalar(value, node), kind)
+            self.emit(ast.Assign([name(entry.names[0], True)], converted.node), node)
 
     def point(self, entry, value, node):
-        if not isinstance(value, Place):
+        if not isinstance(value, Address):
             raise self.error(node, f"a pointer gets a pointer, and this is {self.described(value)}")
         value = self.flat(value, node)
         if value.type.of != entry.type.of:
@@ -297,24 +297,24 @@ class Statements(Declarations):
         entry.base = value.array
         self.emit(ast.Assign([name(entry.offset, True)], exact(value.offset).node), node)
 
-    def store(self, place, value, node):
+    def store(self, address, value, node):
         """An element gets a value."""
-        if place.type.const or place.type.space == "constant":
+        if address.type.const or address.type.space == "constant":
             raise self.error(
-                node, f"{place.array} can be read only: it is {'const' if place.type.const else 'constant'}"
+                node, f"{address.array} can be read only: it is {'const' if address.type.const else 'constant'}"
             )
-        place = self.flat(place, node)
-        if isinstance(place.type.of, Vector):
-            values = self.vector([value], place.type.of, node).values
+        address = self.flat(address, node)
+        if isinstance(address.type.of, Vector):
+            values = self.vector([value], address.type.of, node).values
             if any(isinstance(n, ast.Subscript) for v in values for n in ast.walk(v.node)):
-                values = [variable(self.keep(each.node, node), place.type.of.of) for each in values]
-            for i, each in enumerate(values):
-                self.store(self.part(place, i), each, node)
+                values = [variable(self.keep(component.node, node), address.type.of.of) for component in values]
+            for i, component in enumerate(values):
+                self.store(self.part(address, i), component, node)
             return
-        target = ast.Subscript(name(place.array), copy.deepcopy(place.offset.node), ast.Store())
+        target = ast.Subscript(name(address.array), copy.deepcopy(address.offset.node), ast.Store())
         left = node.lvalue if isinstance(node, c_ast.Assignment) else node
         self.located(target, left)
-        self.emit(ast.Assign([target], convert(self.need_scalar(value, node), place.type.of).node), node)
+        self.emit(ast.Assign([target], convert(self.need_scalar(value, node), address.type.of).node), node)
 
 
 def _breaks(node):

@@ -25,8 +25,8 @@ class ReadError(Exception):
     """OpenCL C that is wrong, or that this reader does not take. line: from 1, or 0; text: that line's."""
 
     def __init__(self, what, cure="", line=0, text=""):
-        place = f"line {line}, `{text.strip()}`: " if line else ""
-        super().__init__(f"{place}{what}{'. ' + cure if cure else ''}")
+        where = f"line {line}, `{text.strip()}`: " if line else ""
+        super().__init__(f"{where}{what}{'. ' + cure if cure else ''}")
         self.what, self.cure, self.line, self.text = what, cure, line, text
 
 
@@ -108,23 +108,23 @@ class Text:
         """The text with its directives blanked; what they define is kept."""
         lines, out, number = self.clean.split("\n"), [], 0
         while number < len(lines):
-            line, first = lines[number], number + 1
+            line, first_line = lines[number], number + 1
             if not line.lstrip().startswith("#"):
                 out.append(line)
                 number += 1
                 continue
-            whole = line
-            while whole.endswith("\\") and number + 1 < len(lines):
+            directive = line
+            while directive.endswith("\\") and number + 1 < len(lines):
                 number += 1
-                whole = whole[:-1] + " " + lines[number]
+                directive = directive[:-1] + " " + lines[number]
                 out.append("")
             out.append("")
             number += 1
-            word, _, rest = whole.strip()[1:].strip().partition(" ")
+            word, _, rest = directive.strip()[1:].strip().partition(" ")
             if word == "define":
-                self._define(rest.strip(), first)
+                self._define(rest.strip(), first_line)
             elif word not in ("pragma", ""):
-                raise self.error(f"#{word} is not read here", "Leave out what it leaves out", first)
+                raise self.error(f"#{word} is not read here", "Leave out what it leaves out", first_line)
         return "\n".join(out)
 
     def _define(self, text, line):
@@ -132,8 +132,8 @@ class Text:
         if not found:
             raise self.error("this #define has no name", "", line)
         name, _, parameters, body = found.groups()
-        given = None if parameters is None else tuple(p.strip() for p in parameters.split(",") if p.strip())
-        self.macros[name] = Macro(name, given, self._expression(body), body, line)
+        names = None if parameters is None else tuple(p.strip() for p in parameters.split(",") if p.strip())
+        self.macros[name] = Macro(name, names, self._expression(body), body, line)
 
     def _expression(self, text):
         if not text.strip():
@@ -159,28 +159,28 @@ class Text:
 
     def past(self, begin, brackets=0):
         """(line, column) past a name and so many brackets behind it: ``a[i]`` with one. None: all that follow."""
-        text, place = self.bare, self.starts[begin[0] - 1] + begin[1]
-        while place < len(text) and text[place] in "*& ":
-            place += 1
-        found = re.compile(r"[\w.]+").match(text, place)
-        place = found.end() if found else _closing(text, place) if text[place : place + 1] == "(" else place + 1
+        text, offset = self.bare, self.starts[begin[0] - 1] + begin[1]
+        while offset < len(text) and text[offset] in "*& ":
+            offset += 1
+        found = re.compile(r"[\w.]+").match(text, offset)
+        offset = found.end() if found else _closing(text, offset) if text[offset : offset + 1] == "(" else offset + 1
         left = 100 if brackets is None else brackets
         while left:
-            opening = re.compile(r"[\s)]*(?=[\[(])").match(text, place)
+            opening = re.compile(r"[\s)]*(?=[\[(])").match(text, offset)
             if not opening:
                 break
-            place = _closing(text, opening.end())
+            offset = _closing(text, opening.end())
             left -= 1
-        return self._at(place)
+        return self._at(offset)
 
     def header_end(self, begin):
         """(line, column) past the ``(...)`` of a loop or an ``if`` that begins there."""
-        place = self.bare.find("(", self.starts[begin[0] - 1] + begin[1])
-        return self._at(_closing(self.bare, place)) if place >= 0 else begin
+        offset = self.bare.find("(", self.starts[begin[0] - 1] + begin[1])
+        return self._at(_closing(self.bare, offset)) if offset >= 0 else begin
 
-    def bytes_before(self, place):
+    def bytes_before(self, position):
         """(line, column in bytes of UTF-8), as Python's trees have it."""
-        line, column = place
+        line, column = position
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         return line, len(text[:column].encode())
 
@@ -199,10 +199,10 @@ def _starts(text):
 def _closing(text, opening):
     """The offset past the bracket that closes the one at ``opening``."""
     depth = 0
-    for place in range(opening, len(text)):
-        depth += (text[place] in "([") - (text[place] in ")]")
+    for offset in range(opening, len(text)):
+        depth += (text[offset] in "([") - (text[offset] in ")]")
         if depth == 0:
-            return place + 1
+            return offset + 1
     return len(text)
 
 

@@ -105,14 +105,14 @@ class Parts:
 
 
 @dataclass
-class Place:
+class Address:
     """Where a pointer points: an array by its Python name, and the number of elements from its begin on."""
 
     array: str
     offset: Value
     type: Pointer
     shape: tuple = ()  # of an array that is meant as a whole
-    first: bool = False  # of a vector: the offset counts numbers up to its first, not vectors
+    unscaled: bool = False  # of a vector: the offset counts numbers up to its first, not vectors
 
 
 def name(identifier, store=False):

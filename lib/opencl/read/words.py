@@ -40,7 +40,7 @@ def words(text):
     for pattern, ours in _CODE:
         text = re.sub(pattern, ours, text)
     parts = text.split("`")
-    for place in range(0, len(parts), 2):
+    for k in range(0, len(parts), 2):
         for pattern, ours in _WORDS:
-            parts[place] = re.sub(pattern, ours, parts[place])
+            parts[k] = re.sub(pattern, ours, parts[k])
     return "`".join(parts)

@@ -98,11 +98,11 @@ class Arrays:
     def load(self, node, array, indices):
         kind = array.dtype
         uniform = array.uniform and all(i.uniform for i in indices) and array.space != "__private"
-        place = self.place(array, indices)
+        element = self.place(array, indices)
         if kind == types.float16:
             return Value(f"vload_half(0, {self.address(array, indices)})", kind, uniform=uniform)
         made = None if kind != types.boolean else types.uint8
-        return number(place, kind, uniform=uniform, made=made)
+        return number(element, kind, uniform=uniform, made=made)
 
     def address(self, array, indices):
         if array.fixed and len(indices) == len(array.shape):
@@ -194,9 +194,9 @@ class Arrays:
         for start, stride in zip(starts, strides, strict=True):
             term = self.product(start, stride)
             offset = term if offset is None else self.sum(offset, term)
-        one = len(new_strides) == 1 and new_strides[0].constant == 1
+        vector = len(new_strides) == 1 and new_strides[0].constant == 1
         text = flat.text if offset.constant == 0 else f"({flat.text} + {in_parentheses(offset, SUM)})"
-        keep = None if one or (contiguous and self._whole_rows(parts, array)) else tuple(new_strides)
+        keep = None if vector or (contiguous and self._whole_rows(parts, array)) else tuple(new_strides)
         uniform = array.uniform and all(s.uniform for s in starts)
         return ArrayValue(text, array.dtype, array.space, tuple(shape), keep, False, array.readonly, uniform)
 

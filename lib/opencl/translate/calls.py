@@ -116,8 +116,8 @@ class Calls:
         if isinstance(of, Value) and node.func.attr == "bit_count":
             return number(f"popcount({exactly(of, of.type).text})", of.type, 0, 64, uniform=of.uniform)
         if isinstance(of, ArrayValue) and node.func.attr == "reshape" and of.strides is None:
-            given = [self.expression(a) for a in node.args]
-            shape = [v for g in given for v in (g.items if isinstance(g, Several) else (g,))]
+            sizes = [self.expression(a) for a in node.args]
+            shape = [v for g in sizes for v in (g.items if isinstance(g, Several) else (g,))]
             if all(v.low >= 0 for v in shape):
                 return replace(self.flat(of), shape=tuple(shape))
         return self.refuse(node, f"the method .{node.func.attr}()")
@@ -165,14 +165,14 @@ class Calls:
         if name in ("ldexp", "pow") and len(values) == 2 and values[1].is_whole:
             kinds[1] = types.int32
             name = "pown" if name == "pow" else name
-        given = ", ".join(converted(v, k).text for v, k in zip(values, kinds, strict=True))
+        arguments = ", ".join(converted(v, k).text for v, k in zip(values, kinds, strict=True))
         made = None
         if isinstance(result, types.Integer):
             made = kinds[0]
-            return self._cast(Value(f"{_MATH[name]}({given})", made, uniform=uniform), result)
+            return self._cast(Value(f"{_MATH[name]}({arguments})", made, uniform=uniform), result)
         if isinstance(result, types.Boolean):
-            return number(f"{_MATH[name]}({given})", result, 0, 1, uniform=uniform, made=types.int32)
-        return number(f"{_MATH.get(name, name)}({given})", result, uniform=uniform)
+            return number(f"{_MATH[name]}({arguments})", result, 0, 1, uniform=uniform, made=types.int32)
+        return number(f"{_MATH.get(name, name)}({arguments})", result, uniform=uniform)
 
     @staticmethod
     def _cast(value, kind):
@@ -224,11 +224,11 @@ class Calls:
 
     def _two_results(self, name, value, result):
         kind, second = result
-        x, first, other = converted(value, kind), self.fresh("part"), self.fresh("rest")
-        self.top[other] = f"{NAMES[second]} {other};"
-        self.define(NAMES[kind], first, f"{name}({x.text}, &{other})")
+        x, part, rest = converted(value, kind), self.fresh("part"), self.fresh("rest")
+        self.top[rest] = f"{NAMES[second]} {rest};"
+        self.define(NAMES[kind], part, f"{name}({x.text}, &{rest})")
         return Several(
-            (number(first, kind, uniform=value.uniform), number(other, second, uniform=value.uniform))
+            (number(part, kind, uniform=value.uniform), number(rest, second, uniform=value.uniform))
         )  # fmt: skip
 
     # -- functions ----------------------------------------------------------------------------------------------------
@@ -237,11 +237,11 @@ class Calls:
         """A call of a device function: translated for the types of this call."""
         python_function = as_called(self.source, node, python_function)
         known = known_parameters(python_function)
-        given = [
+        passed = [
             *zip(parameters_of(python_function), node.args, strict=False),
             *((k.arg, k.value) for k in node.keywords),
         ]
-        values = {name: self.expression(value) for name, value in given if name not in known}
+        values = {name: self.expression(value) for name, value in passed if name not in known}
         for name, default in _defaults(python_function).items():
             if name not in values and name not in known:
                 values[name] = self.frozen(node, default)

@@ -116,10 +116,10 @@ class Choices:
 
     def _step_by_step(self, node, both, tests, value, before, rest):
         """Where an operand needs statements of its own, they run only if those before it leave the question open."""
-        first = self._chained("&&" if both else "||", AND if both else OR, tests) if tests else literal(both)
+        known = self._chained("&&" if both else "||", AND if both else OR, tests) if tests else literal(both)
         name = self.fresh("so_far")
-        self.define("bool", name, first.text)
-        uniform = first.uniform
+        self.define("bool", name, known.text)
+        uniform = known.uniform
         while True:
             self.out.append((f"if ({'' if both else '!'}{name}) {{", [*before, f"{name} = {value.text};"], "}"))
             uniform = uniform and value.uniform
@@ -132,9 +132,9 @@ class Choices:
         test = self.truth(node.test)
         if test.constant is not None:
             return self.expression(node.body if test.constant else node.orelse)
-        (a, first), (b, second) = (self.apart(lambda n=n: self.expression(n)) for n in (node.body, node.orelse))
-        if first or second:
-            return self._by_statements(node, test, a, first, b, second)
+        (a, before_a), (b, before_b) = (self.apart(lambda n=n: self.expression(n)) for n in (node.body, node.orelse))
+        if before_a or before_b:
+            return self._by_statements(node, test, a, before_a, b, before_b)
         return self.choice(node, test, a, b)
 
     def choice(self, node, test, a, b):
@@ -162,7 +162,7 @@ class Choices:
             kind if kind in NAMES else self.refuse(node, f"one value that is {a.type} on one way, {b.type} on another")
         )
 
-    def _by_statements(self, node, test, a, first, b, second):
+    def _by_statements(self, node, test, a, before_a, b, before_b):
         if not (isinstance(a, Value) and isinstance(b, Value)):
             self.refuse(node, "a choice between tuples that need statements")
         kind, name = self.unified(node, a, b), self.fresh("chosen")
@@ -170,7 +170,9 @@ class Choices:
             self.top[name] = f"{NAMES[kind]} {name};"
         else:
             self.emit(f"{NAMES[kind]} {name};")
-        bodies = [[*before, f"{name} = {converted(v, kind, True).text};"] for v, before in ((a, first), (b, second))]
+        bodies = [
+            [*before, f"{name} = {converted(v, kind, True).text};"] for v, before in ((a, before_a), (b, before_b))
+        ]
         self.out.append((f"if ({test.text}) {{", bodies[0], "} else {"))
         self.out.append(("", bodies[1], "}"))
         uniform = test.uniform and a.uniform and b.uniform

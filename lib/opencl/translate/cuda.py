@@ -21,8 +21,8 @@ class Cuda:
         if called.kind == "array":
             return self.made_array(node, called)
         if called.kind == "constant array":
-            (given,) = self.source.bind(node, called)
-            return self.expression(given)
+            (values,) = self.source.bind(node, called)
+            return self.expression(values)
         if called.kind == "fence":
             fences = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE" if "block" in path else "CLK_GLOBAL_MEM_FENCE"
             self.emit(f"mem_fence({fences});")
@@ -56,10 +56,10 @@ class Cuda:
         kinds, result = self.typed(node, TYPES[called], *(v.type for v in values))
         if path == "selp":
             return self.choice(node, values[0], values[1], values[2])
-        given = [converted(v, k) for v, k in zip(values, kinds, strict=True)]
+        operands = [converted(v, k) for v, k in zip(values, kinds, strict=True)]
         if path in ("fma", "cbrt"):
-            return number(f"{path}({', '.join(v.text for v in given)})", result, uniform=uniform)
-        (x,) = given
+            return number(f"{path}({', '.join(v.text for v in operands)})", result, uniform=uniform)
+        (x,) = operands
         x = x.text if x.constant is None else f"({NAMES[kinds[0]]}){x.text}"
         if path == "popc":
             return number(f"popcount({x})", result, 0, 64, uniform=uniform)
@@ -76,21 +76,21 @@ class Cuda:
 
     def atomic(self, node, called):
         """cuda.atomic: OpenCL's function where it has one, else compare and exchange."""
-        given = self.source.bind(node, called)
-        array = self.expression(given[0])
+        nodes = self.source.bind(node, called)
+        array = self.expression(nodes[0])
         if not isinstance(array, ArrayValue):
             self.refuse(node, "an atomic operation on what is no array")
         if array.space == "__private":
             self.refuse(node, "an atomic operation on a local array")
         operation, kind = called.path.partition(".")[2], array.dtype
         if operation == "compare_and_swap":
-            indices, operands, operation = [literal(0)], given[1:], "cas"
+            indices, operands, operation = [literal(0)], nodes[1:], "cas"
         else:
-            parts = given[1].elts if isinstance(given[1], ast.Tuple) else [given[1]]
-            indices, operands = self.index(node, array, parts), given[2:]
+            parts = nodes[1].elts if isinstance(nodes[1], ast.Tuple) else [nodes[1]]
+            indices, operands = self.index(node, array, parts), nodes[2:]
         operands = [converted(self.number_of(n), kind, implicit=True).text for n in operands]
-        place, c = f"&{self.place(array, indices)}", NAMES[kind]
-        text = self._atomic_text(operation, kind, c, array.space, place, operands)
+        address, c = f"&{self.place(array, indices)}", NAMES[kind]
+        text = self._atomic_text(operation, kind, c, array.space, address, operands)
         if isinstance(getattr(node, "parent_statement", None), ast.Expr):
             self.emit(f"{text};")
             return NOTHING
@@ -98,10 +98,10 @@ class Cuda:
         self.define(c, name, text, "const ")
         return number(name, kind, uniform=False)
 
-    def _atomic_text(self, operation, kind, c, space, place, operands):
+    def _atomic_text(self, operation, kind, c, space, address, operands):
         prefix = "atomic" if kind.bitwidth == 32 else "atom"
         native = {"add": "add", "sub": "sub", "max": "max", "min": "min", "and_": "and", "or_": "or", "xor": "xor",
                   "exch": "xchg", "cas": "cmpxchg", "nanmax": "max", "nanmin": "min"}  # fmt: skip
         if isinstance(kind, types.Integer) and operation in native:
-            return f"{prefix}_{native[operation]}({', '.join([place, *operands])})"
-        return f"{self.program.atomic(operation, c, space)}({', '.join([place, *operands])})"
+            return f"{prefix}_{native[operation]}({', '.join([address, *operands])})"
+        return f"{self.program.atomic(operation, c, space)}({', '.join([address, *operands])})"

@@ -170,10 +170,10 @@ class Expressions:
         """The operands, converted as far as C does not do it by itself."""
         if isinstance(result, types.Float):
             fits = [v for v in (left, right) if v.in_c == result]
-            other = [v for v in (left, right) if v.in_c != result]
-            if len(fits) == 1 and (other[0].constant is None or not isinstance(other[0].type, types.Float)):
-                wider = result == types.float64 or isinstance(other[0].in_c, types.Integer | types.Boolean)
-                if wider and other[0].constant is None:
+            unlike = [v for v in (left, right) if v.in_c != result]
+            if len(fits) == 1 and (unlike[0].constant is None or not isinstance(unlike[0].type, types.Float)):
+                wider = result == types.float64 or isinstance(unlike[0].in_c, types.Integer | types.Boolean)
+                if wider and unlike[0].constant is None:
                     return left, right
             return tuple(converted(v, result) for v in (left, right))
         if left.constant is not None and right.constant is not None:
@@ -273,19 +273,19 @@ class Expressions:
             return literal(folded)
         value = self.number_of(node.operand)
         function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
-        (own,), result = self.typed(node, function, value.type)
+        (operand_type,), result = self.typed(node, function, value.type)
         if isinstance(node.op, ast.Invert) and isinstance(value.type, types.Boolean):
             return self.negated(value)
         if value.constant is not None and isinstance(node.op, ast.USub) and result == value.type:
             return literal(-value.constant, result)
         sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
-        narrow = isinstance(own, types.Integer) and own.bitwidth < 32
-        value = converted(value, own if not isinstance(own, types.Boolean) else result)
+        narrow = isinstance(operand_type, types.Integer) and operand_type.bitwidth < 32
+        value = converted(value, operand_type if not isinstance(operand_type, types.Boolean) else result)
         text = f"{sign}{in_parentheses(value, UNARY + (sign == '-' and value.text.startswith('-')))}"
         low, high = (-value.high, -value.low) if sign == "-" else (None, None)
         if narrow:
-            text = f"({NAMES[own]})({text})"
-        made = None if isinstance(result, types.Float) or own == result else own
+            text = f"({NAMES[operand_type]})({text})"
+        made = None if isinstance(result, types.Float) or operand_type == result else operand_type
         return number(text, result, low, high, uniform=value.uniform, binds=UNARY, made=made)
 
 

@@ -35,7 +35,7 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         self.program, self.python_function, self.name = program, python_function, name
         self.source = Source(python_function)
         self.is_kernel, self.with_guard = is_kernel, with_guard
-        self.given = arguments
+        self.passed = arguments
         self.node = self.source.node
         program.variables |= self.source.locals
         self.comment_lines = comments_of(python_function)
@@ -83,10 +83,10 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         self.variants = {}
         for name in self.stores.keys() | self.reads.keys():
             read = self.reads.get(name) or self.stores[name]
-            own = self.arguments.get(name)
-            first = [own.type] if own is not None and own.type in read else []
-            self.variants[name] = first + sorted(
-                set(read) - set(first), key=lambda t: (-t.bitwidth if hasattr(t, "bitwidth") else 0, str(t))
+            argument = self.arguments.get(name)
+            declared = [argument.type] if argument is not None and argument.type in read else []
+            self.variants[name] = declared + sorted(
+                set(read) - set(declared), key=lambda t: (-t.bitwidth if hasattr(t, "bitwidth") else 0, str(t))
             )
         self.small = {
             name for name, (low, high) in self.ranges.items()
@@ -106,41 +106,41 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         self.parameters = []
         if self.with_guard:
             self.parameters.append(("bool on", "on", (), "guard"))
-        for name, given in self.given.items():
-            own = self._parameter(self.program.allowed(name), given, (name,))
-            self.env[name] = own
-            if isinstance(own, Value):
-                self.arguments[name] = own
-                low, high = self.ranges.get(name, (own.low, own.high))
+        for name, value in self.passed.items():
+            parameter = self._parameter(self.program.allowed(name), value, (name,))
+            self.env[name] = parameter
+            if isinstance(parameter, Value):
+                self.arguments[name] = parameter
+                low, high = self.ranges.get(name, (parameter.low, parameter.high))
                 self.ranges[name] = low, high
-                self.stores.setdefault(name, set()).add(own.type)
+                self.stores.setdefault(name, set()).add(parameter.type)
 
-    def _parameter(self, name, given, path):
-        if isinstance(given, Several):
-            return Several(tuple(self._parameter(f"{name}_{k}", g, (*path, k)) for k, g in enumerate(given.items)))
-        if isinstance(given, Value):
+    def _parameter(self, name, value, path):
+        if isinstance(value, Several):
+            return Several(tuple(self._parameter(f"{name}_{k}", g, (*path, k)) for k, g in enumerate(value.items)))
+        if isinstance(value, Value):
             self.taken.add(name)
-            c_type = NAMES[given.type]
-            if self.is_kernel and given.type == types.boolean:
+            c_type = NAMES[value.type]
+            if self.is_kernel and value.type == types.boolean:
                 c_type = "uchar"  # a bool has no size that host and device share
             self.parameters.append((f"{c_type} {name}", name, path, "number"))
-            return number(name, given.type, given.low, given.high, uniform=given.uniform)
-        if not isinstance(given, ArrayValue):
-            return given
+            return number(name, value.type, value.low, value.high, uniform=value.uniform)
+        if not isinstance(value, ArrayValue):
+            return value
         self.taken.add(name)
-        if given.fixed:
-            space = f"{given.space} " if given.space != "__private" else ""
-            extents = "".join(f"[{v.text}]" for v in given.shape)
-            self.parameters.append((f"{space}{STORED[given.dtype]} {name}{extents}", name, path, "pointer"))
-            return ArrayValue(name, given.dtype, given.space, given.shape, None, True, given.readonly, given.uniform)
-        self.parameters.append((f"{self.pointer(given)}{name}", name, path, "pointer"))
-        shape = self._extents(f"{name}_shape", "shape", given.shape, path)
+        if value.fixed:
+            space = f"{value.space} " if value.space != "__private" else ""
+            extents = "".join(f"[{v.text}]" for v in value.shape)
+            self.parameters.append((f"{space}{STORED[value.dtype]} {name}{extents}", name, path, "pointer"))
+            return ArrayValue(name, value.dtype, value.space, value.shape, None, True, value.readonly, value.uniform)
+        self.parameters.append((f"{self.pointer(value)}{name}", name, path, "pointer"))
+        shape = self._extents(f"{name}_shape", "shape", value.shape, path)
         if len(shape) == 1 and shape[0].constant is None:
             self.parameters[-1] = (f"long {name}_size", f"{name}_size", path, "shape", 0)
             shape = (number(f"{name}_size", types.int64, 0, LARGEST),)
             self.fixed_names.add(f"{name}_size")
-        strides = None if given.strides is None else self._extents(f"{name}_stride", "strides", given.strides, path)
-        return ArrayValue(name, given.dtype, given.space, shape, strides, False, given.readonly, given.uniform)
+        strides = None if value.strides is None else self._extents(f"{name}_stride", "strides", value.strides, path)
+        return ArrayValue(name, value.dtype, value.space, shape, strides, False, value.readonly, value.uniform)
 
     def _extents(self, stem, what, values, path):
         made = []
@@ -168,9 +168,9 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
                       for name, v in values.items()}  # fmt: skip
         callee = self.program.function(self, node, python_function, values, meets and self.under is not None)
         self.hidden |= callee.hidden
-        given = [self._given(values, parameter) for parameter in callee.used_parameters()]
-        given += [self.program.hidden_name(h) for h in sorted(callee.hidden, key=str)]
-        text = f"{callee.name}({', '.join(given)})"
+        passed = [self._given(values, parameter) for parameter in callee.used_parameters()]
+        passed += [self.program.hidden_name(h) for h in sorted(callee.hidden, key=str)]
+        text = f"{callee.name}({', '.join(passed)})"
         uniform = meets and callee.result_uniform
         uniform = uniform or (not meets and callee.result_uniform and all(
             getattr(v, "uniform", True) for v in values.values()))  # fmt: skip
@@ -271,12 +271,12 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
             lines = [one_line]
         else:
             line = "    "
-            for k, each in enumerate(declared):
-                each += "," if k + 1 < len(declared) else ""
-                if len(line) + len(each) > 116:
+            for k, declaration in enumerate(declared):
+                declaration += "," if k + 1 < len(declared) else ""
+                if len(line) + len(declaration) > 116:
                     lines.append(line.rstrip())
                     line = "    "
-                line += each + " "
+                line += declaration + " "
             lines += [line.rstrip(), ") {"]
         return "\n".join([*lines, *_rendered(body, 1), "}"])
 
@@ -296,16 +296,18 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
 
     def comments(self, statement):
         """Comments above a statement and at its end."""
-        first = statement.lineno
+        first_line = statement.lineno
         for line in sorted(self.comment_lines):
             text, alone = self.comment_lines[line]
-            ends = not hasattr(statement, "body") and first <= line <= statement.end_lineno
-            mine = (alone and self._above(line, first)) or (not alone and (line == first or ends))
-            if mine and line not in self.said:
+            ends = not hasattr(statement, "body") and first_line <= line <= statement.end_lineno
+            belongs = (alone and self._above(line, first_line)) or (not alone and (line == first_line or ends))
+            if belongs and line not in self.said:
                 self.out.append(f"// {text}")
 
-    def _above(self, line, first):
-        return line < first and all(k in self.comment_lines and self.comment_lines[k][1] for k in range(line, first))
+    def _above(self, line, first_line):
+        return line < first_line and all(
+            k in self.comment_lines and self.comment_lines[k][1] for k in range(line, first_line)
+        )
 
     def refuse(self, node, what):
         node = node if hasattr(node, "lineno") else getattr(self, "at", self.node)

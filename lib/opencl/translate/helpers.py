@@ -137,5 +137,5 @@ def used_in(text, texts):
     before = None
     while before != (before := len(names)):
         for name in list(names):
-            names |= {other for other in texts if re.search(rf"\b{other}\b", texts[name])}
+            names |= {callee for callee in texts if re.search(rf"\b{callee}\b", texts[name])}
     return [texts[name] for name in texts if name in names]

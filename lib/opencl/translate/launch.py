@@ -39,13 +39,13 @@ def run(kernel, grid, block, arguments, shared_bytes=0):
     prepared = Arguments(kernel, arguments, None)
     names = kernel.py_func.__code__.co_varnames
     values, buffers = dict(zip(names, prepared.values, strict=False)), {}
-    given = []
+    passed = []
     for parameter in translated.parameters:
-        given.append(_passed(cl, context, values, parameter, buffers))
+        passed.append(_passed(cl, context, values, parameter, buffers))
     if translated.dynamic:
-        given.append(cl.LocalMemory(max(shared_bytes, 16)))
+        passed.append(cl.LocalMemory(max(shared_bytes, 16)))
     compiled = _built(translated.source.replace("dynamic_bytes", f"{shared_bytes}L"), translated.name)
-    compiled.set_args(*given)
+    compiled.set_args(*passed)
     size = tuple(g * b for g, b in zip(grid, block, strict=True))
     cl.enqueue_nd_range_kernel(queue, compiled, size, block)
     for buffer, memory in buffers.values():

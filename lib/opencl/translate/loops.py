@@ -75,7 +75,7 @@ class Loops:
             (test, uniform), before = self.apart(head)
             self.divergent = self.divergent or not uniform
             self.loop_divergence[0] = self.divergent
-            at_head = dict(self.env)
+            head_env = dict(self.env)
             _, body = self.apart(lambda: self.block(node.body))
             end = self.joined_env(self.env, *self.continues.pop())
             breaks = self.breaks.pop()
@@ -86,7 +86,7 @@ class Loops:
                 break
             start, apart = again, apart or left
         self.divergent = outer
-        self.env = self.joined_env(None if always else at_head, *breaks)
+        self.env = self.joined_env(None if always else head_env, *breaks)
         while body and body[-1] == "continue;":
             body.pop()
         write(test, before, body)
@@ -107,10 +107,10 @@ class Loops:
 
     def range_of(self, node):
         """(start, stop, step) of a ``for`` over a range."""
-        given = [self.number_of(a) for a in node.iter.args]
-        if len(given) == 1:
-            given = [literal(0), given[0]]
-        return (*given, literal(1)) if len(given) == 2 else tuple(given)
+        limits = [self.number_of(a) for a in node.iter.args]
+        if len(limits) == 1:
+            limits = [literal(0), limits[0]]
+        return (*limits, literal(1)) if len(limits) == 2 else tuple(limits)
 
     def is_range(self, node):
         return (
@@ -134,12 +134,12 @@ class Loops:
     def range_loop(self, node):
         if not isinstance(node.target, ast.Name):
             self.refuse(node, "such a loop")
-        given = self.range_of(node)
-        kind = self.typed(node, range, *(v.type for v in given[: len(node.iter.args)] or given))[1].dtype
+        limits = self.range_of(node)
+        kind = self.typed(node, range, *(v.type for v in limits[: len(node.iter.args)] or limits))[1].dtype
         if len(node.iter.args) == 1:
-            kind = self.typed(node, range, given[1].type)[1].dtype
+            kind = self.typed(node, range, limits[1].type)[1].dtype
         assigned = stored_names(ast.Module(node.body, []))
-        start, stop, step = (self._fixed(v, assigned, node) for v in given)
+        start, stop, step = (self._fixed(v, assigned, node) for v in limits)
         if step.low < 0 < step.high:
             self._for_by_count(node, start, stop, step, kind)
             return
@@ -158,14 +158,14 @@ class Loops:
         uniform = start.uniform and stop.uniform and step.uniform
         declares = (id(node), name) in self.places.in_head and not self.guarded
         several = len(self.variants.get(name, ())) > 1 and not declares
-        own = several or name in assigned or self._read_outside(name, node)  # then C's counter is another variable
-        counter = self.fresh(f"{name}_next", of=(id(node), "counter")) if own else self.c_name(name, kind)
+        separate = several or name in assigned or self._read_outside(name, node)  # then C's counter is another variable
+        counter = self.fresh(f"{name}_next", of=(id(node), "counter")) if separate else self.c_name(name, kind)
         item = number(counter, kind, low, high, uniform=uniform)
         beyond = low < -LARGEST or high + max(abs(step.low), abs(step.high)) > LARGEST
-        made = types.int32 if own and kind == types.int64 and not beyond else None
+        made = types.int32 if separate and kind == types.int64 and not beyond else None
 
         def head():
-            if own:
+            if separate:
                 self.assign_name(name, replace(item, made=made), node)
             else:
                 self.apart(lambda: self.assign_name(name, item))
@@ -174,10 +174,10 @@ class Loops:
             return item, uniform
 
         def write(_, before, body):
-            declared = own or declares
-            c_kind = (made or kind) if own else (self.narrow(name, kind) or kind)
-            first = f"{NAMES[c_kind]} " if declared else ""
-            text = f"{first}{counter} = {converted(start, c_kind, implicit=True).text}; "
+            declared = separate or declares
+            c_kind = (made or kind) if separate else (self.narrow(name, kind) or kind)
+            c_type = f"{NAMES[c_kind]} " if declared else ""
+            text = f"{c_type}{counter} = {converted(start, c_kind, implicit=True).text}; "
             text += f"{self._before_end(counter, c_kind, stop, up)}; {_stepped(counter, step)}"
             self.out.append((f"for ({text}) {{", before + body, "}"))
 
@@ -191,9 +191,9 @@ class Loops:
     def _read_outside(self, name, loop):
         """Whether a variable is read where the loop is over, so that it needs the value of the last round."""
         inside = set()
-        for other in ast.walk(self.source.node):
-            if isinstance(other, ast.For) and isinstance(other.target, ast.Name) and other.target.id == name:
-                inside |= {id(n) for n in ast.walk(other)}
+        for node in ast.walk(self.source.node):
+            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+                inside |= {id(n) for n in ast.walk(node)}
         return any(
             isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and id(n) not in inside
             for n in ast.walk(self.source.node)

@@ -9,7 +9,7 @@ import tokenize
 def comments_of(function):
     """{line: (comment, whether the line has nothing else)} of a function's source."""
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError):
         return {}
     found = {}
@@ -17,7 +17,7 @@ def comments_of(function):
         for token in tokenize.generate_tokens(io.StringIO("".join(lines)).readline):
             if token.type == tokenize.COMMENT and "noqa" not in token.string:
                 text = token.string.lstrip("# ").rstrip()
-                found[token.start[0] + first - 1] = text, not token.line[: token.start[1]].strip()
+                found[token.start[0] + first_line - 1] = text, not token.line[: token.start[1]].strip()
     except (tokenize.TokenError, IndentationError):
         pass
     return found
@@ -41,18 +41,18 @@ class Places:
     def _walk(self, block, path):
         self.blocks[id(block)] = block
         for k, statement in enumerate(block):
-            here = (*path, (id(block), k))
+            position = (*path, (id(block), k))
             heads, inner = _parts(statement)
             for part in heads:
                 for node in ast.walk(part):
                     if isinstance(node, ast.Name) and node.id in self.names:
                         target = isinstance(statement, ast.For) and node is statement.target
-                        self.paths[node.id].append((here, target))
+                        self.paths[node.id].append((position, target))
             for body in inner:
                 if isinstance(statement, ast.For | ast.While):
                     self.loops.add(id(body))
-                self.owner[id(body)] = here
-                self._walk(body, here)
+                self.owner[id(body)] = position
+                self._walk(body, position)
 
     def _place(self, name, found):
         if self._only_in_heads(name, found):

@@ -107,8 +107,8 @@ class Program:
         """The name of a shared array, which OpenCL declares in the kernel; device functions get it as a parameter."""
         key = id(function), node
         if key not in self.local:
-            own = name if function.is_kernel else self.unused(f"{function.name}_{name}")
-            self.local[key] = own, pattern.format(own)
+            c_name = name if function.is_kernel else self.unused(f"{function.name}_{name}")
+            self.local[key] = c_name, pattern.format(c_name)
         function.hidden.add(("local", key))
         return self.local[key][0]
 

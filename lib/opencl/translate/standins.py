@@ -30,11 +30,11 @@ class StandIn:
             return self._expression(statement.value)
         if isinstance(statement, ast.If) and isinstance(statement.test, ast.Name):
             test, f = self.values[statement.test.id], self.function
-            _, first = f.apart(lambda: [self._statement(s) for s in statement.body])
-            _, second = f.apart(lambda: [self._statement(s) for s in statement.orelse])
-            f.out.append((f"if ({test.text}) {{", first, "} else {" if second else "}"))
-            if second:
-                f.out.append(("", second, "}"))
+            _, body = f.apart(lambda: [self._statement(s) for s in statement.body])
+            _, orelse = f.apart(lambda: [self._statement(s) for s in statement.orelse])
+            f.out.append((f"if ({test.text}) {{", body, "} else {" if orelse else "}"))
+            if orelse:
+                f.out.append(("", orelse, "}"))
             return NOTHING
         return self._refuse()
 
@@ -48,11 +48,11 @@ class StandIn:
             return Several(tuple(self._expression(e) for e in node.elts))
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         if is_call and isinstance(node.func.value, ast.Name) and node.func.value.id == self.context:
-            method, given = node.func.attr, [self._expression(a) for a in node.args]
+            method, arguments = node.func.attr, [self._expression(a) for a in node.args]
             if method == "load":
-                return f.load_many(self.node, given[0], given[1], given[2].constant)
+                return f.load_many(self.node, arguments[0], arguments[1], arguments[2].constant)
             if method in ("store", "send"):
-                f.store_many(self.node, *given)
+                f.store_many(self.node, *arguments)
                 return NOTHING
             if method == "arrive":
                 return NOTHING

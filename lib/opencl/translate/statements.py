@@ -151,17 +151,17 @@ class Statements:
         if isinstance(value, ArrayValue) or not isinstance(value, Several) or len(value.items) != len(target.elts):
             self.refuse(node, "an assignment to several names of what is no tuple of as many")
         values = list(value.items)
-        for k, each in enumerate(target.elts[:-1]):  # what is overwritten before it is read has another name first
-            words = set() if not isinstance(each, ast.Name) else {self.program.allowed(each.id)}
+        for k, variable in enumerate(target.elts[:-1]):  # what is overwritten before it is read has another name first
+            words = set() if not isinstance(variable, ast.Name) else {self.program.allowed(variable.id)}
             for later in range(k + 1, len(values)):
                 v = values[later]
                 text = v.text if isinstance(v, Value | ArrayValue) else ""
-                if isinstance(each, ast.Subscript) and "[" in text:
+                if isinstance(variable, ast.Subscript) and "[" in text:
                     words = set(re.findall(r"\w+", text))
                 if words & set(re.findall(r"\w+", text)):
                     values[later] = self.once(v) if isinstance(v, Value) and not text.isidentifier() else self._kept(v)
-        for each, item in zip(target.elts, values, strict=True):
-            self.assign(each, item, node)
+        for variable, item in zip(target.elts, values, strict=True):
+            self.assign(variable, item, node)
 
     def _kept(self, value):
         """A copy of a variable, which is about to be changed."""
@@ -240,24 +240,24 @@ class Statements:
         before, outer = dict(self.env), self.divergent
         self.divergent = outer or not test.uniform
         _, body = self.apart(lambda: self.block(node.body))
-        first, self.env = self.env, before
-        _, other = self.apart(lambda: self.block(node.orelse))
-        self.env, self.divergent = self.joined_env(first, self.env), outer
-        self.write_if(test, body, other)
+        body_env, self.env = self.env, before
+        _, orelse = self.apart(lambda: self.block(node.orelse))
+        self.env, self.divergent = self.joined_env(body_env, self.env), outer
+        self.write_if(test, body, orelse)
 
-    def write_if(self, test, body, other):
-        if not body and other:
-            test, body, other = self.negated(test), other, []
-        if len(other) == 1 and isinstance(other[0], tuple) and other[0][0].startswith("if ("):
-            self.out.append((f"if ({test.text}) {{", body, "} else " + other[0][0]))
-            self.out.append(("", *other[0][1:]))
-        elif other and isinstance(other[0], tuple) and other[0][0].startswith("if (") and all(
-            isinstance(o, tuple) and o[0] == "" for o in other[1:]
+    def write_if(self, test, body, orelse):
+        if not body and orelse:
+            test, body, orelse = self.negated(test), orelse, []
+        if len(orelse) == 1 and isinstance(orelse[0], tuple) and orelse[0][0].startswith("if ("):
+            self.out.append((f"if ({test.text}) {{", body, "} else " + orelse[0][0]))
+            self.out.append(("", *orelse[0][1:]))
+        elif orelse and isinstance(orelse[0], tuple) and orelse[0][0].startswith("if (") and all(
+            isinstance(o, tuple) and o[0] == "" for o in orelse[1:]
         ):  # fmt: skip
-            self.out.append((f"if ({test.text}) {{", body, "} else " + other[0][0]))
-            self.out.append(("", *other[0][1:]))
-            self.out += other[1:]
-        elif other:
-            self.out += [(f"if ({test.text}) {{", body, "} else {"), ("", other, "}")]
+            self.out.append((f"if ({test.text}) {{", body, "} else " + orelse[0][0]))
+            self.out.append(("", *orelse[0][1:]))
+            self.out += orelse[1:]
+        elif orelse:
+            self.out += [(f"if ({test.text}) {{", body, "} else {"), ("", orelse, "}")]
         else:
             self.out.append((f"if ({test.text}) {{", body, "}"))

@@ -91,18 +91,18 @@ class Together:
         outer, divergent = self.under, self.divergent
         inside = self.guard("inside", (id(node), "if"))
         self.out.append(f"{inside} = {_both(outer, test)};")
-        other = None
+        outside = None
         if node.orelse:
-            other = self.guard("outside", (id(node), "else"))
-            self.out.append(f"{other} = {f'{outer} && !{inside}' if outer else f'!{inside}'};")
+            outside = self.guard("outside", (id(node), "else"))
+            self.out.append(f"{outside} = {f'{outer} && !{inside}' if outer else f'!{inside}'};")
         before = dict(self.env)
         self.divergent = True
         self._block_under(inside, node.body)
-        first, self.env = self.env, before
-        if other:
-            self._block_under(other, node.orelse)
+        body_env, self.env = self.env, before
+        if outside:
+            self._block_under(outside, node.orelse)
         self.divergent = divergent
-        self.env = self.joined_env(first, self.env)
+        self.env = self.joined_env(body_env, self.env)
 
     def _block_under(self, guard, block):
         outer, self.under = self.under, guard
@@ -168,8 +168,8 @@ class Together:
             self.for_each(node)
             return
         if is_for and self.under is not None and not any(self._leaves(s) for s in node.body):
-            given, _ = self.apart(lambda: self.range_of(node))
-            if all(v.uniform for v in given):
+            limits, _ = self.apart(lambda: self.range_of(node))
+            if all(v.uniform for v in limits):
                 self.loop_guards.append(None)
                 self.range_loop(node)
                 self.loop_guards.pop()
@@ -219,14 +219,14 @@ class Together:
 
     def _counter(self, node, outer):
         """((the loop's variable, its test), the statements that step on) of a ``for`` written as a ``while``."""
-        given, lines = self.apart(lambda: self.range_of(node))
-        kinds = [v.type for v in given]
+        limits, lines = self.apart(lambda: self.range_of(node))
+        kinds = [v.type for v in limits]
         kind = self.typed(node, range, *(kinds if len(node.iter.args) > 1 else kinds[1:2]))[1].dtype
-        start, stop, step = given
+        start, stop, step = limits
         if step.low < 0 < step.high:
             self.refuse(node, "a range whose step may go either way, with a barrier or shuffle inside")
         names = [self.fresh(f"{node.target.id}_{part}", of=(id(node), part)) for part in ("next", "stop", "step")]
-        for name, value in zip(names, given, strict=True):
+        for name, value in zip(names, limits, strict=True):
             self.top[name] = f"{NAMES[kind]} {name};"
             lines.append(f"{name} = {converted(value, kind, implicit=True).text};")
         if outer is None:

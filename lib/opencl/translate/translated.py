@@ -47,12 +47,12 @@ def translate(kernel, block, arguments):
     block = dimensions(block, "blockdim")
     values = Arguments(kernel, arguments, None).values
     kernel.program(values)  # which says what no GPU takes
-    given = {name: _given(v) for name, v in zip(_names(kernel.py_func), values, strict=True)}
-    key = kernel.py_func, block, tuple(given.values())
+    parameters = {name: _given(v) for name, v in zip(_names(kernel.py_func), values, strict=True)}
+    key = kernel.py_func, block, tuple(parameters.values())
     if key not in _made:
         program = Program(block)
         name = program.unused(kernel.py_func.__name__)
-        function = Function(program, kernel.py_func, given, name, True).translate()
+        function = Function(program, kernel.py_func, parameters, name, True).translate()
         text = program.text(function)
         dynamic = "dynamic" in function.hidden
         _made[key] = Translated(name, text, tuple(function.used_parameters()), block, dynamic)

@@ -54,15 +54,16 @@ class Variables:
         self.stores.setdefault(name, set()).add(value.type)
         if len(kinds) > 1:
             value = self.once(value)
-        own = self.places.inline | self.places.in_head
-        declares = statement is not None and (id(statement), name) in own and not self.guarded
+        declaring = self.places.inline | self.places.in_head
+        declares = statement is not None and (id(statement), name) in declaring and not self.guarded
         for kind in kinds:
             narrow = self.narrow(name, kind)
-            given = _without_cast(value, narrow or kind)
-            given = (
-                given or converted(replace(value, type=kind) if narrow else value, narrow or kind, implicit=True).text
+            assigned = _without_cast(value, narrow or kind)
+            assigned = (
+                assigned
+                or converted(replace(value, type=kind) if narrow else value, narrow or kind, implicit=True).text
             )
-            text = f"{self.c_name(name, kind)} = {given};"
+            text = f"{self.c_name(name, kind)} = {assigned};"
             self.emit(f"{NAMES[narrow or kind]} {text}" if declares else text)
         known = number("", value.type, value.low, value.high, uniform=value.uniform and not self.divergent)
         self.env[name] = known
@@ -71,10 +72,10 @@ class Variables:
         items = []
         for k, item in enumerate(value.items):
             if isinstance(item, Value):
-                own = self.fresh(f"{name}_{k}", of=(name, k, item.type))
-                self.top[own] = f"{NAMES[item.type]} {own};"
-                self.emit(f"{own} = {converted(item, item.type, implicit=True).text};")
-                item = replace(item, text=own, made=None, constant=None, binds=99,
+                variable = self.fresh(f"{name}_{k}", of=(name, k, item.type))
+                self.top[variable] = f"{NAMES[item.type]} {variable};"
+                self.emit(f"{variable} = {converted(item, item.type, implicit=True).text};")
+                item = replace(item, text=variable, made=None, constant=None, binds=99,
                                uniform=item.uniform and not self.divergent)  # fmt: skip
             items.append(item)
         self.env[name] = Several(tuple(items))
@@ -84,15 +85,15 @@ class Variables:
             self.env[name] = value  # another name for the same array
             return
         value = self.flat(value)
-        own = self.fresh(name, of=(name, *value.form))
-        self.top[own] = f"{self.pointer(value)}{own};"
+        variable = self.fresh(name, of=(name, *value.form))
+        self.top[variable] = f"{self.pointer(value)}{variable};"
         shape, strides = (
-            None if each is None else tuple(self._extent(f"{own}_{what}{k}", v) for k, v in enumerate(each))
-            for what, each in (("shape", value.shape), ("stride", value.strides))
+            None if sizes is None else tuple(self._extent(f"{variable}_{what}{k}", v) for k, v in enumerate(sizes))
+            for what, sizes in (("shape", value.shape), ("stride", value.strides))
         )
-        self.emit(f"{own} = {bare(value.text)};")
+        self.emit(f"{variable} = {bare(value.text)};")
         self.env[name] = replace(
-            value, text=own, shape=shape, strides=strides, uniform=value.uniform and not self.divergent
+            value, text=variable, shape=shape, strides=strides, uniform=value.uniform and not self.divergent
         )
 
     def _extent(self, name, value):

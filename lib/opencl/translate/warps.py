@@ -56,14 +56,14 @@ class Warps:
         return value if isinstance(value.type, types.Boolean) else converted(value, types.boolean)
 
     def _shuffle(self, node, path, nodes):
-        _, given, other = nodes.values()
-        value = self.number_of(given)
+        _, shuffled, source = nodes.values()
+        value = self.number_of(shuffled)
         if value.type not in _SHUFFLED:
             self.refuse(node, f"a shuffle of {value.type}")
         kind = value.type
         value = self.argument_kept(converted(value, kind))
-        other = self.argument_kept(self.number_of(other))
-        lane = converted(other, types.int32).text if other.in_c != types.int32 else other.text
+        source = self.argument_kept(self.number_of(source))
+        lane = converted(source, types.int32).text if source.in_c != types.int32 else source.text
         text = f"{_SHUFFLES[path]}_{NAMES[kind]}({value.text}, {lane}, exchange)"
         return self._met(text, kind, kind)
 
