@@ -59,7 +59,7 @@ def pixels_of_vector(steps, places, rows, wide, line, seen, factors, out_start):
 def pays(weight, g, out):
     """Whether it is faster than vectors of pixels (tiles.py): by shape.
 
-    Those have idle lanes where a row doesn't fill its vectors: a quarter of them or more if it has less than 1.5 vectors.
+    Those have idle lanes where a row doesn't fill its vectors: a quarter or more of them below 1.5 vectors a row.
     """
     narrow = 2 * out.shape[3] < 3 * vector_width(out.dtype)
     return len(weight) == g.groups >= vector_width(out.dtype) and (narrow or g.stride_x > 1)
