@@ -1,7 +1,6 @@
 """Functions that kernels are made of: compiled once, right in every way in which they are called."""
 
 import gc
-import operator
 import os
 import pickle
 import subprocess
@@ -10,11 +9,10 @@ import threading
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 from numba.core.runtime import _nrt_python, rtsys
-from numba.extending import overload
 
 from dlkernels.simd import cache
 from dlkernels.simd.cache import cached_njit
@@ -123,48 +121,6 @@ def test_a_constant_is_compiled_as_any_number():
 
     assert kernel(3) == 4 + 5 + 6 + 3 + 0.5
     assert (len(added.overloads), len(picked.overloads)) == (1, 2)
-
-
-def test_operators_are_typed_once(monkeypatch):
-    asked, before = [], types.Function.get_call_type
-
-    def counted(self, context, arguments, named):
-        asked.append(self.typing_key)
-        return before(self, context, arguments, named)
-
-    monkeypatch.setattr(types.Function, "get_call_type", counted)
-
-    def kernel(x, i):
-        return x[i] * 2 + i * x[i] - i // 3 * 3
-
-    for other in range(2):
-        assert cached_njit(nogil=bool(other))(kernel)(np.arange(4.0), 3) == 12
-        assert (operator.mul in asked) == (not other)
-        asked.clear()
-
-
-def test_operators_of_other_things_are_numbas():
-    """Also what is defined after a kernel has asked."""
-
-    def mixed(x, i):
-        some = [1.5, 2.5] + [x[i]] * i
-        return some[0] + some[-1] * i - (x[i] > 2) + (i in (1, 2)) + len("a" + "bc") + np.sum(x + x[::-1]) + (i, 2)[0]
-
-    def wrong(x):
-        return x + "ab"
-
-    x = np.arange(4.0)
-    assert cached_njit()(mixed)(x, 2) == kernel_of(inner_njit()(mixed))(x, 2) == mixed(x, 2)
-    with pytest.raises(TypingError, match="No implementation of function"):
-        cached_njit()(wrong)(1j)
-
-    @overload(operator.add)
-    def of_number_and_text(a, b):
-        if isinstance(a, types.Complex) and isinstance(b, types.UnicodeType):
-            return lambda a, b: a + len(b)
-
-    assert cached_njit()(wrong)(1j) == njit(wrong)(1j) == 2 + 1j
-    assert cached_njit()(mixed)(x, 3) == mixed(x, 3)
 
 
 def test_arrays_are_freed_when_nobody_has_them():

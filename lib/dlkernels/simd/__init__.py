@@ -32,7 +32,7 @@ exponential.py  our own exp, for a vector              pack.py    blocks copied 
 tile.py         the register tile                      dot.py     the product of two lines of memory
 atomic.py       read, change, write back in one step   inner.py   functions compiled in their callers
 cache.py        compiled code on disk                  emitted.py instructions in the place of a call
-kept.py         answers kept on disk for this machine  operators.py  operators of kernels, typed once
+kept.py         answers kept on disk for this machine
 """
 
 from .atomic import atomic_load, compare_and_swap, fetch_add

@@ -21,8 +21,6 @@ from numba import config, njit
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 
-from .operators import typed_once
-
 try:
     from numba.core.caching import FunctionCache
     from numba.core.serialize import dumps
@@ -114,10 +112,6 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Kernel(Compiler):
-    def define_pipelines(self):
-        typed_once(self.state)
-        return super().define_pipelines()
-
     def compile_extra(self, function):
         with _nothing_collected():
             return super().compile_extra(function)

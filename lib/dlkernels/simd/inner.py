@@ -12,8 +12,6 @@ from types import CodeType
 
 from numba import njit
 
-from .operators import typed_once
-
 try:
     from numba import types
     from numba.core import ir
@@ -75,7 +73,6 @@ if _known:
         def define_pipelines(self):
             self.state.library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
-            typed_once(self.state)
             (pipeline,) = super().define_pipelines()
             nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
             pipeline.passes = [
