@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numba import int32
 
@@ -70,6 +70,7 @@ def too_early(t, rows, owner):
 @pytest.mark.parametrize("order", ["forward", "shuffled:3"])
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
 @settings(max_examples=40, deadline=None)
+@example([(0, 0, 0, LOADS), (1, 1, 0, STORES)], [1, 0, 0, 0, 0])  # only the warp's barrier is between them
 @given(
     acts=st.lists(
         st.tuples(
