@@ -93,26 +93,35 @@ EXAMPLES = {
 }
 
 
-#: kernels that are right for some arguments only: what the library gives them, a condition for each way in which it does
+# What the library gives to kernels that are right for some arguments only: a condition for each way in which it does.
+#: Steps of a sequence lie apart by `step`, backwards too; rows either beside each other or one after the other.
+ROWS_OF_A_SCAN = [
+    lambda after, first, step: [first == 0, step == after],
+    lambda steps, after, first, step: [first == (steps - 1) * after, step == -after],
+]
+#: A layer's units are columns of a wider array, of (sequence, step) or (step, sequence).
+PLACE_OF_A_LAYER = [
+    lambda by_sequence, hidden, width, column: [by_sequence == 1, column >= 0, column + hidden <= width],
+    lambda t, by_step, by_sequence, hidden, width, column: [
+        by_step == 1,
+        0 <= t,
+        t < by_sequence,
+        column >= 0,
+        column + hidden <= width,
+    ],
+]
 MEANT = {
     "attention/encodings.py turn_kernel": [
         lambda apart, step: [apart == 1, step == 2],
         lambda apart, step, cosines: [apart == cosines.shape[1], step == 1],
     ],
-    "recurrent/gpu_kept.py rnn_keep_kernel": [
-        lambda by_sequence, hidden, width, column: [by_sequence == 1, column >= 0, column + hidden <= width],
-        lambda t, by_step, by_sequence, hidden, width, column: [
-            by_step == 1,
-            0 <= t,
-            t < by_sequence,
-            column >= 0,
-            column + hidden <= width,
-        ],
-    ],
-    "recurrent/gpu_scans.py thread_per_row_kernel": [
-        lambda after, first, step: [first == 0, step == after],
-        lambda steps, after, first, step: [first == (steps - 1) * after, step == -after],
-    ],
+    "integer/gpu_conv2d.py tile_kernel.kernel": [lambda each, out: [each > 0, out.shape[1] % each == 0]],
+    "recurrent/gpu.py lstm_states_kernel": PLACE_OF_A_LAYER,
+    "recurrent/gpu.py rnn_step_kernel": PLACE_OF_A_LAYER,
+    "recurrent/gpu_kept.py rnn_keep_kernel": PLACE_OF_A_LAYER,
+    "recurrent/gpu_scans.py hillis_steele_kernel": ROWS_OF_A_SCAN,
+    "recurrent/gpu_scans.py results_kernel": ROWS_OF_A_SCAN,
+    "recurrent/gpu_scans.py thread_per_row_kernel": ROWS_OF_A_SCAN,
 }
 
 
@@ -121,7 +130,7 @@ def benchmark(quick=False, kept=None):
     rows, before = [], stale.known(kept["rows"], lambda row: row["place"]) if kept else {}
     for place, (kernel, signature, blocks) in kernels_of_the_library().items():
         if not quick or "reduce/gpu_sum" in place:
-            made = stale.made_of(kernel)
+            made = stale.made_of(kernel, *MEANT.get(place, ()))
             row = kept and stale.again(place, made, before)
             if not row or row["block"] != [list(block) for block in blocks]:
                 said = told(kernel, signature, blocks, MEANT.get(place, [None]))

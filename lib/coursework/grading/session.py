@@ -12,6 +12,7 @@ look after each cell, so that one which has filled the memory is found, and left
 """
 
 import json
+import os
 import select
 from queue import Empty
 
@@ -50,6 +51,7 @@ class Session:
         self.cells, self.notes, self.flags, self._given = [], [], [], set()
         self._kernel, self._kernels, self._ran = None, 0, 0
         self._clean, self._clean_ready, self._number = None, False, 0
+        self._replied = False  # whether a message came back, readable or not
         self._careful = False  # whether each cell is asked whether it has left room for a reply
         self._last = False  # whether a step got what was left of the submission's seconds
         self.begin()
@@ -129,10 +131,12 @@ class Session:
         return self._asked(operation, name, arguments)
 
     def _see_room(self):
-        """Raises KernelGone where no reply could be written any more."""
+        """Raises KernelGone where no reply could be written any more. One that cannot be read was written."""
         try:
             self._request("room", "a reply")
-        except AnswerFailed:
+        except AnswerFailed as error:
+            if error.name == "NoResult" and self._replied:
+                return
             raise KernelGone("MemoryLimit", "it left no memory for an answer") from None
 
     def _asked(self, operation, name, arguments):
@@ -259,6 +263,7 @@ class Session:
         sandbox.own(exchange.write(request, sandbox.folder, f"req-{self._number}"))
 
     def _receive(self, sandbox, asked):
+        self._replied = os.path.lexists(exchange.place(sandbox.folder, f"res-{self._number}"))
         try:
             reply = exchange.read(sandbox.folder, f"res-{self._number}")
             if not isinstance(reply, dict):
