@@ -495,13 +495,14 @@ def fuzz(count, seed, tell=lambda made, outcomes: None):
     """Counter of what became of `count` mutants; ends the process at the first that does what it may not.
 
     `tell` is called now and then, with how many were made and what became of them."""
+    sys.dont_write_bytecode = True  # as in the sandbox: what is imported late opens no file to write
     found, outcomes, current, inside = seeds(), collections.Counter(), [None], [None]
     mutator = Mutator(random.Random(seed), found)
 
     def heard(event, arguments):
         if inside[0] and inside[0](event, arguments):
             inside[0] = None
-            print(f"ESCAPED: {event} {arguments!r}"[:300], *current[0], sep="\n", flush=True)
+            print(f"ESCAPED: {event} {arguments!r}"[:300], *current[0], sep="\n", file=sys.__stdout__, flush=True)
             os._exit(3)
 
     sys.addaudithook(heard)
@@ -519,7 +520,7 @@ def fuzz(count, seed, tell=lambda made, outcomes: None):
         outcomes[f"admitted, {key}"] += 1
         current[0] = key, f"mutant {number} of seed {seed}", *clean
         if wrong := look_at(clean, key):
-            print(f"ESCAPED: {wrong}", *current[0], sep="\n", flush=True)
+            print(f"ESCAPED: {wrong}", *current[0], sep="\n", file=sys.__stdout__, flush=True)
             os._exit(3)
         functions = []
         try:

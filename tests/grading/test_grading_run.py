@@ -175,7 +175,7 @@ def test_each_student_is_graded_with_numbers_of_their_own(tmp_path):
     ("more", "says"),
     [
         (("--grade-masters", "nowhere"), "No master notebooks in nowhere"),
-        (("--grade-exercise", "13"), "There is no master notebook for the exercise 13"),
+        (("--grade-exercise", "99"), "There is no master notebook for the exercise 99"),
         (("--grade-roster", "nowhere.csv"), "The roster nowhere.csv cannot be read"),
         (("--grade-dask", "tcp://x", "-n", "2"), "leave out -n"),
         (("--grade-policy", __file__), "cannot be read"),
