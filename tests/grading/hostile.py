@@ -493,7 +493,7 @@ def segfault(nb):
     launch(nb, "import ctypes\nctypes.string_at(0)")
 
 
-@row(0, flag="crash: cell")
+@row(ALL, flag="crash: cell")  # each of these cells is left out
 def dies_again_and_again(nb):
     for _ in range(5):
         insert(nb, "import os\nos.abort()", before="07-setup")
