@@ -114,7 +114,7 @@ def release(root, out, address=None, numbers=None):
 def _addressed(data, name, address, version):
     """An exercise whose first cell installs from `address`."""
     notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
-    build.with_install(notebook, definition.chapter_of(name), address, version)
+    build.with_install(notebook, definition.chapter_of(Path(name).stem), address, version)
     return build.text_of(notebook).encode("utf-8")
 
 

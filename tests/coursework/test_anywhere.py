@@ -37,7 +37,16 @@ def in_zip(path):
 def test_the_wheel_has_the_library_and_nothing_kept_back(wheel):
     names = in_zip(wheel)
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"simt", "dlkernels", "training", "cpulab", "coursework", "dlkernels-0.1.0.dist-info"}
+    assert tops == {
+        "simt",
+        "dlkernels",
+        "training",
+        "workers",
+        "opencl",
+        "cpulab",
+        "coursework",
+        "dlkernels-0.1.0.dist-info",
+    }
     for needed in (
         "coursework/notebook.py",
         "coursework/install_cell.py",

@@ -20,7 +20,7 @@ REFUSED = [
 RAISES = """
     x.take(99)  np.take(x, -99)  x[np.array([99])]  x[np.ones(99)>0]  x.ravel()[99]  x.T[-99]  x.real[99]  np.add(x, y)[5]
     np.where(x>0, x, y)[5]  np.repeat(x, np.array([1, 2]))  np.interp(4.5, x, y)
-    np.transpose(x.reshape(2, 3), (5, 6))  np.dot(x, y)  x.reshape(7)  x.shape[3]
+    np.transpose(x.reshape(2, 3), (5, 6))  x.reshape(7)  x.shape[3]
     np.sqrt(y, x)  np.sqrt(x, y)  np.add(y, y, x)  np.divmod(y, y, x, x)  np.outer(y, y, x)
 """
 STATEMENTS = ["x += y", "y *= x", "x[1:] -= x[3:]", "x[:] += y", "x.reshape(2, 3)[:] += y.reshape(2, 1)[:1] + x"]

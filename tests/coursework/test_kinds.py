@@ -335,8 +335,8 @@ IMPORTS = [  # task, at most so many modules of ours beside those of the student
     ("02-mean", 40, ENGINES | NUMBERS | {"simt.cuda", "cpulab.watch", "cpulab.measure"}),
     ("03-predict", 56, ENGINES | {"dlkernels", "simt.cuda", "cpulab.measure"}),
     ("03-largest", 59, ENGINES | {"dlkernels", "simt.cuda", "cpulab.measure"}),
-    ("04-sums", 27, ENGINES | {"dlkernels", "simt.cuda", "cpulab"}),
-    ("07-add", 59, {"cpulab"}),
+    ("04-sums", 47, ENGINES | {"dlkernels", "simt.cuda", "cpulab.watch", "cpulab.measure"}),
+    ("07-add", 80, {"cpulab.watch", "cpulab.measure"}),
 ]
 CHECK_ONE = """
 import json, linecache, sys

@@ -153,6 +153,7 @@ TUNE = ScenarioTask(
         golf=Golf(
             count="trials",
             best=9,
+            tiers=(("gold", 1.0), ("silver", 2.4), ("bronze", 5.7)),
             lead="A model of bytes and of passes through the banks puts all configurations in order before the first trial. Only the shape "
             "of the matrices it does not know: how many of the first has one to try?",
         ),
