@@ -10,7 +10,7 @@ notebook.py    what a notebook imports           release.py  a zip for a class
 executed.py    what a compiled function multiplies and loads
 watched.py     what a parallel loop touches      grading/    the pytest plugin for instructors
 playing.py     plays a scenario: explored, real  events.py   counting what an answer calls
-apart.py       an answer as processes have it
+judging.py     what a result may be              apart.py    an answer as processes have it
 pictures.py    a cache, threads that wait        install_cell.py  the first cell of each notebook
 extraction.py  what an answer is made of         plain_extraction.py  the same for plain Python
 vocabulary.py  the words of kernels              trees.py    syntax trees, written again

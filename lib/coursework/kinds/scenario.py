@@ -1,5 +1,6 @@
 """Plain Python that the course's own scenario calls and observes: fake clocks, counted calls."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
@@ -7,8 +8,8 @@ from typing import ClassVar
 
 from ..checking import arguments_of, attempt, headline, names_of
 from ..definition import Over, Task
+from ..judging import judged, short
 from ..outcome import UNSOLVED, Failed, Failure
-from ..playing import judged, short
 
 RULES = {
     "NotAdmitted": "An answer here is functions and classes of plain Python that use threading, queue, time, math, NumPy and "
@@ -44,6 +45,7 @@ class ScenarioTask(Task):
 
     def __post_init__(self):
         super().__post_init__()
+        importlib.import_module("coursework.playing")  # later, the grader's guard would take it for a break-in
         if (self.spec is None) == (self.judge is None):
             raise ValueError(f"task {self.id}: give either spec or judge")
 
