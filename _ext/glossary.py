@@ -171,17 +171,19 @@ def write_script(app, builder):
     for term in terms():
         page, anchor = term["page"].split("#")
         page = f"chapters/{page}"
-        shown.append({
-            "term": term["term"],
-            "forms": [term["term"], *term.get("forms", ())],
-            "chinese": term["chinese"],
-            "says": term["says"],
-            "elsewhere": [[name, term[key]] for key, name in ELSEWHERE.items() if key in term],
-            "id": objects["term", term["term"]][1],
-            "place": f"{builder.get_target_uri(page)}#{slugs[page]['myst_slugs'][anchor][1]}",
-            "title": title(page),
-            "on": term.get("on", []),
-        })  # fmt: skip
+        shown.append(
+            {
+                "term": term["term"],
+                "forms": [term["term"], *term.get("forms", ())],
+                "chinese": term["chinese"],
+                "says": term["says"],
+                "elsewhere": [[name, term[key]] for key, name in ELSEWHERE.items() if key in term],
+                "id": objects["term", term["term"]][1],
+                "place": f"{builder.get_target_uri(page)}#{slugs[page]['myst_slugs'][anchor][1]}",
+                "title": title(page),
+                "on": term.get("on", []),
+            }
+        )
     script = {"home": builder.get_target_uri(HOME), "terms": shown}
     target = Path(app.outdir) / "_static" / SCRIPT
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -65,8 +65,10 @@ class HideAnswers(SphinxPostTransform):
             if not ends:
                 logger.warning(
                     "the question %r has no answer in its section: call predictions.answer(%r, ...) in a cell below it",
-                    question["name"], question["name"], location=question,
-                )  # fmt: skip
+                    question["name"],
+                    question["name"],
+                    location=question,
+                )
                 continue
             end = ends[0] + 1
             while end < len(after) and speaks_of_it(after[end]):

@@ -68,8 +68,10 @@ def benchmark(quick=False):
         begin = time.perf_counter()
         again = coarse.sweep(client, settings, kill)
         found["lost"] = {"seconds": time.perf_counter() - begin, "same": again == losses}
-    print(f"round trip {1e3 * found['round trip']['median']:.1f} ms; sweep of {len(settings)}: {spent:.2f} s by {WORKERS} workers, "
-          f"{found['sweep']['seconds of one worker']:.2f} by one, same losses: {found['sweep']['same']}")  # fmt: skip
+    print(
+        f"round trip {1e3 * found['round trip']['median']:.1f} ms; sweep of {len(settings)}: {spent:.2f} s by {WORKERS} workers, "
+        f"{found['sweep']['seconds of one worker']:.2f} by one, same losses: {found['sweep']['same']}"
+    )
     print(f"local SGD: {found['local']}\nserver: {found['server']}\na worker lost: {found['lost']}")
     return found
 

@@ -62,6 +62,9 @@ def benchmark(quick=False, kept=None):
                 continue
             view = compiled(kernel, signature, arch)
             views.append({"rung": rung.name, "number": number, **view.to_dict(), "made_of": made})
-            print(f"{arch}  {rung.name:<32}{view.registers:>4} registers  {view.main_loop.total:>5} instructions "
-                  f"in the main loop, {view.main_loop.ffma_share:.0%} FFMA", flush=True)  # fmt: skip
+            print(
+                f"{arch}  {rung.name:<32}{view.registers:>4} registers  {view.main_loop.total:>5} instructions "
+                f"in the main loop, {view.main_loop.ffma_share:.0%} FFMA",
+                flush=True,
+            )
     return {"compiler": versions(), "views": views}

@@ -261,8 +261,11 @@ def benchmark(quick=False):
             row["compile_seconds"] = compile_seconds.get(label)
             rows.append(row)
             note = f", first call {row['compile_seconds']:.2f} s" if label in compile_seconds else ""
-            print(f"{name:28}{label:22}{row['seconds'] * 1e3:10.2f} ms   time / unchecked {row['over_unchecked']:7.2f}"
-                  f" ({row['low']:.2f} to {row['high']:.2f}){note}", flush=True)  # fmt: skip
+            print(
+                f"{name:28}{label:22}{row['seconds'] * 1e3:10.2f} ms   time / unchecked {row['over_unchecked']:7.2f}"
+                f" ({row['low']:.2f} to {row['high']:.2f}){note}",
+                flush=True,
+            )
         took, small = simulated[kernel.py_func.__name__]
         scaled = took * work / small
         unchecked = statistics.median(measured["compiled, unchecked"])

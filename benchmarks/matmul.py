@@ -61,8 +61,10 @@ def benchmark(quick=False):
             rows += in_process(mode, threads, quick, settings)
     means = summary(rows)
     for line in means:
-        print(f"{line['mode']}, {line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
-              f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
+        print(
+            f"{line['mode']}, {line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
+            f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})"
+        )
     return {"rows": rows, "means": means}
 
 

@@ -74,8 +74,10 @@ def compare(script, cases, label, quick=False, tolerance=2e-3, older=AVX2):
                         rows.append(row)
     means = summary(rows, label)
     for line in means:
-        print(f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: PyTorch / ours = "
-              f"{line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at {line['lowest_at']})")  # fmt: skip
+        print(
+            f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: PyTorch / ours = "
+            f"{line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at {line['lowest_at']})"
+        )
     return {"rows": rows, "means": means, "peer": {**peer, "kernels": kernels}}
 
 

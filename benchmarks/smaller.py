@@ -161,8 +161,11 @@ def methods(task):
 
     yield "pruned, straight-through", f"{part:.0%} stay, 4 bits", both
     for keep in (0.1, 0.05)[: 1 if task.brief else 2]:
-        yield "hashed", f"{keep:.0%} as many values", lambda m, seed, keep=keep: task.tuned(
-            hashed.hashed(m, keep, seed), seed, task.epochs, 3e-3)  # fmt: skip
+        yield (
+            "hashed",
+            f"{keep:.0%} as many values",
+            lambda m, seed, keep=keep: task.tuned(hashed.hashed(m, keep, seed), seed, task.epochs, 3e-3),
+        )
     yield "student", "labels", lambda m, seed: student(task, seed, False, m)
     yield "student", "teacher", lambda m, seed: student(task, seed, True, m)
 
@@ -192,8 +195,11 @@ def of_seed(name, seed, quick, folder):
     if name == "digits":
         found |= {"errors": output_errors(task, model)} if seed == 0 else {}
         if not quick:
-            found |= {"orders": orders(task, model, seed), "teacher": with_a_teacher(task, model, seed),
-                      "another": another_task(task, model, seed)}  # fmt: skip
+            found |= {
+                "orders": orders(task, model, seed),
+                "teacher": with_a_teacher(task, model, seed),
+                "another": another_task(task, model, seed),
+            }
     print(f"{name}, seed {seed}: {time.perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
     return found
 
@@ -270,13 +276,18 @@ def output_errors(task, model):
     """How far each layer's output moves, for pictures that no method has seen: rounding, GPTQ, AWQ."""
     found, seen = [], inputs(model, task.parts.validation[0][:64])
     for bits in (4, 3, 2):
-        ways = {"nearest": quantized.quantized(model, bits), "GPTQ": gptq.gptq(model, task.few, bits),
-                "AWQ": awq.awq(model, task.few, bits, "channel")}  # fmt: skip
+        ways = {
+            "nearest": quantized.quantized(model, bits),
+            "GPTQ": gptq.gptq(model, task.few, bits),
+            "AWQ": awq.awq(model, task.few, bits, "channel"),
+        }
         for name, layer in layers(model).items():
             weight = layer.weight.data
             matrix, met = weight.reshape(weight.shape[0], -1), columns(layer, seen[name])
-            errors = {way: gptq.output_error(matrix, layers(of)[name].computed().data.reshape(matrix.shape), met)
-                      for way, of in ways.items()}  # fmt: skip
+            errors = {
+                way: gptq.output_error(matrix, layers(of)[name].computed().data.reshape(matrix.shape), met)
+                for way, of in ways.items()
+            }
             found.append({"layer": name, "bits": bits, "errors": errors})
     return found
 
@@ -307,8 +318,10 @@ def another_task(task, model, seed):
             lr = 1e-3 if name == "all weights" else 1e-2
             networks.trained(small, over["train"], epochs=task.epochs, lr=lr, seed=seed)
         used = model if small is None else merged(small)
-        found[name] = {"numbers": 0 if small is None else sum(x.size for x in small.parameters()),
-                       **{part: accuracy(used, *over[part]) for part in ("validation", "test")}}  # fmt: skip
+        found[name] = {
+            "numbers": 0 if small is None else sum(x.size for x in small.parameters()),
+            **{part: accuracy(used, *over[part]) for part in ("validation", "test")},
+        }
     return found
 
 

@@ -56,8 +56,11 @@ def device_there():
 def result(device, rows, asked):
     """The record: its rows, and how many rungs, answers and kernels have which outcome. asked: [(name, made of)]."""
     kernels = [kernel for row in rows for kernel in row["kernels"]]
-    of = {"rungs": [r for r in rows if not r["name"].startswith(TASK)],
-          "answers": [r for r in rows if r["name"].startswith(TASK)], "kernels": kernels}  # fmt: skip
+    of = {
+        "rungs": [r for r in rows if not r["name"].startswith(TASK)],
+        "answers": [r for r in rows if r["name"].startswith(TASK)],
+        "kernels": kernels,
+    }
     counts = {what: dict(Counter(row["outcome"] for row in some).most_common()) for what, some in of.items()}
     reasons = Counter(row["reason"] for row in rows if row["outcome"] != "agrees")
     there = Counter("answers" if name.startswith(TASK) else "rungs" for name, _ in asked)

@@ -68,8 +68,10 @@ def benchmark(quick=False):
         print(
             f"{len(numbers)} of {len(space)} configurations; compiled {len(compiled)} in {sum(compiled.values()):.0f} s"
         )
-        shapes = {shape: samples(space, numbers, shape, rounds) for shape, rounds in
-                  ((SHAPE, ROUNDS), *((other, FEW) for other in OTHERS))}  # fmt: skip
+        shapes = {
+            shape: samples(space, numbers, shape, rounds)
+            for shape, rounds in ((SHAPE, ROUNDS), *((other, FEW) for other in OTHERS))
+        }
     least = np.min(shapes[SHAPE], axis=1)
     for number in np.argsort(least)[:5]:
         print(f"{least[number] / 1e6:.3f} ms", space[numbers[int(number)]])

@@ -195,7 +195,9 @@ def benchmark(quick=False):
         "median": round(float(np.median(replay.true) / replay.best), 3),
         "worst": round(float(replay.true.max() / replay.best), 3),
         "noise": round(float(np.median(np.abs(sampled.drawn[:, 0] / replay.true - 1))), 4),
-        "exhaustive_seconds": round(sum(set_compile(replay)) + float(replay.true.sum()) * sampled.drawn.shape[1] * 2, 1),
+        "exhaustive_seconds": round(
+            sum(set_compile(replay)) + float(replay.true.sum()) * sampled.drawn.shape[1] * 2, 1
+        ),
         "strategies": strategies,
         "noisy": noisy,
         "peer": peer,
@@ -205,7 +207,7 @@ def benchmark(quick=False):
         "shapes": [list(one) for one in replays],
         "elsewhere": elsewhere({shape: exact(one) for shape, one in replays.items()}),
         "winner": lucky(sampled, seeds, budget),
-    }  # fmt: skip
+    }
 
 
 def set_compile(replay):

@@ -152,8 +152,9 @@ def outcomes(task_id, which="mistake", seconds=SECONDS):
     while len(found) < count:
         environment = os.environ | {"DLKERNELS_PROGRESS": "off", "DLKERNELS_QUIET": "1", "MPLBACKEND": "agg"}
         command = [sys.executable, __file__, "--play", which, "--start", str(len(found)), task_id]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=environment,
-                              cwd=HERE.parent) as process:  # fmt: skip
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=environment, cwd=HERE.parent
+        ) as process:
             lines = queue.Queue()
             threading.Thread(target=_pass_on, args=(process.stdout, lines), daemon=True).start()
             while len(found) < count:

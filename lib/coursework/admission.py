@@ -4,8 +4,8 @@ Two reasons. A kernel that uses more would not compile on a GPU, and the student
 GPU says it. And when a class is graded, an admitted answer cannot reach anything but its arguments: it names no
 module, opens no file and changes no object, so what the x-ray counts while it runs can be trusted.
 
-All is allowed by lists (vocabulary.py has the words): kinds of nodes, names, what is in a module, what an array has. Each
-node of an answer is looked at; what no rule knows is refused. extraction.py says what an answer is made of.
+All is allowed by lists (vocabulary.py has the words): kinds of nodes, names, what is in a module, what an array has.
+Each node of an answer is looked at; what no rule knows is refused. extraction.py says what an answer is made of.
 """
 
 import ast
@@ -89,8 +89,8 @@ def check(statements, language):
 
 
 class _Rules:
-    """The walk over a statement of an answer. `known`: the names that it may use, beside those of its own; `renamed`: those
-    of them that are something of CALLED."""
+    """The walk over a statement of an answer. `known`: the names that it may use, beside those of its own; `renamed`:
+    those of them that are something of CALLED."""
 
     def __init__(self, language, known, renamed):
         self.language, self.known, self.function, self.renamed = language, known, None, renamed
@@ -111,7 +111,8 @@ class _Rules:
             self.refuse(node)
 
     def constant(self, node):
-        """``NAME = 16``, a tuple of numbers, a number of a NumPy type, or a new name for something that is in a list."""
+        """``NAME = 16``, a tuple of numbers, a number of a NumPy type, or a new name for something that is in a
+        list."""
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             self.refuse(node)
         self.new_name(node, node.targets[0].id)
@@ -208,7 +209,10 @@ class _Rules:
 
     def visit_Slice(self, node):
         if self.language is KERNEL:  # numba compiles it; the executor does not
-            why = "the executor of this course does not take: one thread works on single elements, on several of them in a loop"
+            why = (
+                "the executor of this course does not take: one thread works on single elements, on several of them in "
+                "a loop"
+            )
             raise NotAdmitted("a slice", node.lineno, why)
         if "Slice" not in self.language.nodes:
             self.refuse(node, more=self.language.instead)
@@ -305,7 +309,8 @@ class _Rules:
         self.refuse(node, path, more)
 
     def dimensions(self, function):
-        """cuda.threadIdx and its like are three numbers each: refused where one of them is used as if it were a number."""
+        """cuda.threadIdx and its like are three numbers each: refused where one of them is used as if it were a
+        number."""
         nodes = [node for statement in function.body for node in ast.walk(statement)]
         followed = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         named = {}  # a name for all three, as in t = cuda.threadIdx, whose members are used

@@ -50,8 +50,9 @@ class Cost:
 
 
 class Local:
-    """A function of this process. `admitted`: its source was looked at already. `claims`: what the student says of it, by
-    name, each with a `value()`. `printed`: pictures count lines as the function is printed in a statement, from 1."""
+    """A function of this process. `admitted`: its source was looked at already. `claims`: what the student says of it,
+    by name, each with a `value()`. `printed`: pictures count lines as the function is printed in a statement, from
+    1."""
 
     def __init__(self, function, admitted=False, claims=None, printed=False):
         self.function, self.admitted, self.printed = function, admitted, printed
@@ -123,10 +124,12 @@ class Local:
         return self._guarded(lambda: watched.of(self.function, _copies(arguments), *how))
 
     def cost(self, arguments, wanted=()):
-        """(what a call costs, as a dict of Cost's fields; [(result, arguments afterwards) of each call that was counted]).
+        """(what a call costs, as a dict of Cost's fields; [(result, arguments afterwards) of each call that was
+        counted]).
 
         Counts, not times: the same on every machine. `wanted` names what is asked for; for names of executed.costs the
-        compiled code is run with counters. It is run on arguments with which compiled_call came to no index outside of an array.
+        compiled code is run with counters. It is run on arguments with which compiled_call came to no index outside of
+        an array.
         """
         self._admit("compiled")
         allocated = {field.name for field in fields(Cost)}
@@ -149,8 +152,8 @@ class Local:
         return cost | counted, [*runs, (plain_result(result), after)]
 
     def _compiled_before(self):
-        """(the function that compiled_call has compiled already, what it takes behind the arguments): it allocates what the answer
-        does, or more, and compiling takes longer than all else of a count."""
+        """(the function that compiled_call has compiled already, what it takes behind the arguments): it allocates what
+        the answer does, or more, and compiling takes longer than all else of a count."""
         from simt.errors import SourceNotFound
 
         try:
@@ -176,7 +179,8 @@ class Local:
         return asdict(Cost(arrays, numpy_bytes)), (plain_result(result), arguments)
 
     def counts(self, arguments):
-        """(flops and bytes of one call, counted in the source; its result; the arguments afterwards): see counted.of."""
+        """(flops and bytes of one call, counted in the source; its result; the arguments afterwards): see
+        counted.of."""
         self._admit("counted")
         from . import counted
 
@@ -184,8 +188,8 @@ class Local:
         return counts, plain_result(result), after
 
     def timed(self, make):
-        """(seconds of a call on what make() gives, the median of a third of a second; threads that it uses). The grader never
-        asks."""
+        """(seconds of a call on what make() gives, the median of a third of a second; threads that it uses). The grader
+        never asks."""
         from cpulab import measure
 
         arguments, threads = make(), 1

@@ -1,8 +1,8 @@
 """An answer as each of several processes has it: the same program, and nothing of its memory in common.
 
-The workers of chapter 14 are threads here, so that a check ends and its order can be chosen. A list at the top of a cell would be
-seen by all of them, which in processes it is not. So each worker gets its own functions, with its own values of the names
-that they use. What cannot be copied, as a lock or a queue, names itself in Shared.
+The workers of chapter 14 are threads here, so that a check ends and its order can be chosen. A list at the top of a
+cell would be seen by all of them, which in processes it is not. So each worker gets its own functions, with its own
+values of the names that they use. What cannot be copied, as a lock or a queue, names itself in Shared.
 """
 
 import copy

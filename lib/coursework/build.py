@@ -9,8 +9,8 @@ A kernel to mend (kinds/mend.py) is handed out as its task has it, in the place 
 The build also writes nbgrader's metadata (schema version 3, `grade_id` equal to the cell's id) into both, the first
 code cell, which finds the library or installs it (install_cell.py), and under each task's heading what to read first.
 In an exercise the checks, and other cells that use an answer, carry the tag `raises-exception`: who runs all of a
-notebook sees all that is red, not the first. `--check` writes nothing and fails if a file is not what the build would write. `--run` executes the masters
-first.
+notebook sees all that is red, not the first. `--check` writes nothing and fails if a file is not what the build would
+write. `--run` executes the masters first.
 """
 
 import argparse
@@ -120,8 +120,8 @@ def _project(root):
 
 
 def with_install(notebook, chapter, where, version):
-    """Let the first code cell be the one that finds the library, of this `version` or a later one, or installs it from the
-    address `where`, in place."""
+    """Let the first code cell be the one that finds the library, of this `version` or a later one, or installs it from
+    the address `where`, in place."""
     source = INSTALL.read_text(encoding="utf-8").rstrip().replace(NOWHERE, f'ADDRESS, VERSION = "{where}", "{version}"')
     cell = nbformat.v4.new_code_cell(source, id=f"{chapter}-install", metadata=copy.deepcopy(FOLDED))
     old = next((c for c in notebook.cells if c.id == cell.id), None)
@@ -152,7 +152,8 @@ def is_install(cell):
 
 
 def annotate(notebook, name, where="", version=""):
-    """Write what the build adds to a master, in place: the metadata of every code cell, the cell that installs, links."""
+    """Write what the build adds to a master, in place: the metadata of every code cell, the cell that installs,
+    links."""
     seen, graded, chapter = set(), [], definition.chapter_of(name)
     if notebook.cells:
         with_install(notebook, chapter, where, version)

@@ -49,7 +49,8 @@ def find_notebook(wish):
 def run(path, tell=print, seconds=CELL_SECONDS):
     """Run the notebook; returns its outcomes by (task, part), and the errors of other cells as text.
 
-    tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is stopped.
+    tell: called with the text of each outcome as soon as it is known. A cell that runs longer than `seconds` is
+    stopped.
     """
     from . import notebook as front
     from .lighter import nbformat
@@ -85,7 +86,8 @@ def run(path, tell=print, seconds=CELL_SECONDS):
 
 
 def notebook_shell():
-    """IPython's shell, as far as cells of a notebook ask for it. What it runs is not kept among the student's own history."""
+    """IPython's shell, as far as cells of a notebook ask for it. What it runs is not kept among the student's own
+    history."""
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance(colors="nocolor")
@@ -160,8 +162,11 @@ def report(path, outcomes, errors):
             outcome = outcomes.get((task.id, part))
             most += worth
             if outcome is None:
-                lines += [f"{task.id}: its {part} check did not run. Is the check cell still there, and does the cell "
-                          "above it end without an error?", ""]  # fmt: skip
+                lines += [
+                    f"{task.id}: its {part} check did not run. Is the check cell still there, and does the cell "
+                    "above it end without an error?",
+                    "",
+                ]
                 right = False
                 continue
             points += outcome.points

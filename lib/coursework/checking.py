@@ -1,7 +1,7 @@
 """Check an answer against its task. The same code serves the student's notebook and the grader.
 
-`check` and `check_budget` return an Outcome and never raise for what the answer does; the caller shows it. How an answer
-is checked, its task says (`kinds/`); the functions behind these two are what the kinds share.
+`check` and `check_budget` return an Outcome and never raise for what the answer does; the caller shows it. How an
+answer is checked, its task says (`kinds/`); the functions behind these two are what the kinds share.
 """
 
 import inspect
@@ -33,8 +33,8 @@ SECRET = 1 << 32  # seeds from here on are secrets of a class, and not told
 def check(task, answer, seed=None, hidden=False):
     """Check results. `answer` is an answer.Local or the grader's Remote; for predictions a dict name -> answer.
 
-    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading. An answer that does not come
-    to an end is stopped; how, and what cannot be stopped from within a process, limited.py says.
+    `seed` seeds the random numbers of all cases; `hidden` adds the cases kept back for grading. An answer that does not
+    come to an end is stopped; how, and what cannot be stopped from within a process, limited.py says.
     """
     seed = task.seed if seed is None else seed
     begun = time.perf_counter()
@@ -53,7 +53,8 @@ def check(task, answer, seed=None, hidden=False):
 
 
 def _by_cases(task, answer, seed, failure):
-    """(points, failure that says them) of an answer that is not right, for the cases that its task gives points for alone."""
+    """(points, failure that says them) of an answer that is not right, for the cases that its task gives points for
+    alone."""
     points, earned = 0, []
     for case in task.cases:
         if case.name in task.partial:
@@ -137,8 +138,11 @@ def not_earned(result, task):
     """The outcome of a budget whose task was not solved: `result` is that of its check."""
     failure = result.failure
     if result.status == WRONG:
-        failure = Failure(failure.kind, f"The result is not right, so its budget does not count: {failure.headline}",
-                          cause="Mend the result first: the message of its own check tells what is wrong with it.")  # fmt: skip
+        failure = Failure(
+            failure.kind,
+            f"The result is not right, so its budget does not count: {failure.headline}",
+            cause="Mend the result first: the message of its own check tells what is wrong with it.",
+        )
     return Outcome(task.id, "budget", result.status, 0, task.budget.points, failure=failure)
 
 

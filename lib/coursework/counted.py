@@ -1,8 +1,8 @@
 """Count what the source of a numba function does to its arguments: floating point operations, and elements touched.
 
-The function runs as Python with numbers and arrays that count, and with each + - * / between other numbers looked at: one
-that makes a number of floating point of a variable is a flop, too. So a flop is what the student reads in the loop, not
-what the compiler makes of it, and the counts are the same on every machine.
+The function runs as Python with numbers and arrays that count, and with each + - * / between other numbers looked at:
+one that makes a number of floating point of a variable is a flop, too. So a flop is what the student reads in the loop,
+not what the compiler makes of it, and the counts are the same on every machine.
 """
 
 import ast
@@ -17,8 +17,8 @@ from cpulab.watch import whole
 from . import limited
 
 CURE = (
-    "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted; **, //, %, float(), "
-    "np.float32() and math functions of an element cannot"
+    "work with the elements of arrays as they are, one by one: + - * / and comparisons can be counted; **, //, %, "
+    "float(), np.float32() and math functions of an element cannot"
 )
 
 
@@ -26,8 +26,11 @@ FLOP = "flop_"
 WHOLE = (int, np.integer)
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _OPERATIONS = {
-    "+": partial(whole.of, "Add"), "-": partial(whole.of, "Sub"), "*": partial(whole.of, "Mult"), "/": operator.truediv,
-}  # fmt: skip
+    "+": partial(whole.of, "Add"),
+    "-": partial(whole.of, "Sub"),
+    "*": partial(whole.of, "Mult"),
+    "/": operator.truediv,
+}
 
 
 class NotCounted(Exception):
@@ -171,8 +174,8 @@ class Array:
 
 
 class _Flops(ast.NodeTransformer):
-    """a + b becomes flop_("+", a, b), and x += b x = flop_("+", x, b). An element of an array is a Number, and counts itself;
-    what has no variable in it, as 1 / 6, is a number that is known before the loop."""
+    """a + b becomes flop_("+", a, b), and x += b x = flop_("+", x, b). An element of an array is a Number, and counts
+    itself; what has no variable in it, as 1 / 6, is a number that is known before the loop."""
 
     def visit_FunctionDef(self, node):
         stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

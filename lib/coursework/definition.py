@@ -60,7 +60,8 @@ class Over(NamedTuple):
 @dataclass(frozen=True)
 class Slip:
     """How a result is wrong, and why that probably is. `got`: what came, in words; default: the result itself.
-    `picture`: as in outcome.Failure. `until`: the step (events.told) at which it was wrong, where that is not the end."""
+    `picture`: as in outcome.Failure. `until`: the step (events.told) at which it was wrong, where that is not the
+    end."""
 
     kind: str
     expected: str
@@ -106,17 +107,18 @@ class Task:
         "IndexError": "A thread used an index outside the array. Which threads have nothing to do?",
         "OutOfBounds": "A thread used an index outside the array. Which threads have nothing to do?",
         "NameError": "A name is used that is not defined there. Spelt differently somewhere?",
-        "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an element where an "
-        "array is?",
+        "TypingError": "A type does not fit. Is a whole array used where one element is meant, x for x[i], or an "
+        "element where an array is?",
         "NotAdmitted": "Kernels of this course keep to plain Python, math and cuda, which run alike here and on a GPU.",
         "NotPlain": "A check compares numbers, text, lists, dicts and arrays of numbers, here as when it is graded.",
-        "OutputLimit": "The check stopped it here. Is there a loop that never ends, or a print in one that runs millions of times?",
+        "OutputLimit": "The check stopped it here. Is there a loop that never ends, or a print in one that runs "
+        "millions of times?",
         "TooManyIterations": "A right answer needs far fewer rounds, so the check stopped it here.",
         "TraceFull": "It uses memory far more often than a right answer. Does every loop end where it should?",
         "TimeLimit": "It did not end. Does every loop come closer to its end each time round?",
         "MemoryError": "It asked for more memory than an answer needs.",
-        "RuntimeWarning": "NumPy divided by 0, or a number that no integer can hold (NaN, from 0 / 0, or one that is too large) became "
-        "an integer. Which input has a 0 there?",
+        "RuntimeWarning": "NumPy divided by 0, or a number that no integer can hold (NaN, from 0 / 0, or one that is "
+        "too large) became an integer. Which input has a 0 there?",
     }
 
     id: str
@@ -132,8 +134,8 @@ class Task:
     after: str = ""  # a second part: the student's own check opens when this task is right; grading does not ask
 
     def only_cases(self):
-        """Whether a check is its cases, one after the other, and nothing behind them: then more cases behind these change nothing
-        of what is said of these."""
+        """Whether a check is its cases, one after the other, and nothing behind them: then more cases behind these
+        change nothing of what is said of these."""
         return False
 
     def __post_init__(self):
@@ -143,7 +145,8 @@ class Task:
         refuse_unknown(self, "partial", self.partial, [case.name for case in getattr(self, "cases", ())])
         if sum(self.partial.values()) >= max(1, self.points):
             raise ValueError(
-                f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected fewer"
+                f"task {self.id}: cases alone are worth {sum(self.partial.values())} of {self.points} points; expected "
+                "fewer"
             )
         if self.budget is not None:
             golf = self.budget.golf
@@ -181,8 +184,8 @@ class Task:
         """Raises ValueError, for whoever called the check, if `answer` cannot be one."""
 
     def examine(self, answer, cases, seed):
-        """Check the results: (what was checked, what was not[, a picture of what the answer does]); raises outcome.Failed
-        for an answer that is not right.
+        """Check the results: (what was checked, what was not[, a picture of what the answer does]); raises
+        outcome.Failed for an answer that is not right.
 
         `answer`: an answer.Local or the grader's Remote; answer.claims has what was said of it.
         """

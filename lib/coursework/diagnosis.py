@@ -85,8 +85,9 @@ def diagnose(task, case, comparison, arguments):
         kind, cause = (
             "nothing-written",
             (
-                "Nothing was written. Does each loop run at all, and is the result stored in the output array? `out[...] = ` "
-                "stores; `out = ...` only gives a name to another array, and what is returned is not looked at."
+                "Nothing was written. Does each loop run at all, and is the result stored in the output array? "
+                "`out[...] = ` stores; `out = ...` only gives a name to another array, and what is returned is not "
+                "looked at."
             ),
         )
     elif unwritten.any() and case.block != 1:
@@ -102,9 +103,9 @@ def _pattern_of_unwritten(unwritten, n, threads, blocks):
     where = np.flatnonzero(unwritten)
     if blocks > 1 and n > threads and unwritten[threads:].all() and not unwritten[:threads].any():
         return "one-block", (
-            "Only the elements of block 0 were written: every block works on the same elements. "
-            "The index uses the thread's number inside its block, but not the block's number, or multiplies that by something "
-            "else than cuda.blockDim.x."
+            "Only the elements of block 0 were written: every block works on the same elements. The index uses the "
+            "thread's number inside its block, but not the block's number, or multiplies that by something else than "
+            "cuda.blockDim.x."
         )
     if n > threads * blocks and np.array_equal(where, np.arange(threads * blocks, n)):
         return "first-round-only", (
@@ -113,8 +114,9 @@ def _pattern_of_unwritten(unwritten, n, threads, blocks):
         )
     if where[-1] == n - 1 and np.array_equal(where, np.arange(where[0], n)):
         return "tail", (
-            f"{_so_many('last', len(where))} never written. Does the guard or the loop stop too early, does a division round "
-            "down, or does the index jump over elements? In a grid the number of a thread is blockIdx.x * blockDim.x + threadIdx.x."
+            f"{_so_many('last', len(where))} never written. Does the guard or the loop stop too early, does a division "
+            "round down, or does the index jump over elements? In a grid the number of a thread is blockIdx.x * "
+            "blockDim.x + threadIdx.x."
         )
     if where[0] == 0 and np.array_equal(where, np.arange(len(where))):
         return "head", f"{_so_many('first', len(where))} never written. Where does the index start?"
@@ -164,8 +166,8 @@ def _one_element(task, comparison, arguments, written):
                 near = np.abs(comparison.got - guess) <= task.atol + task.rtol * np.abs(guess)
             if near[written].all():
                 return "one-element", (
-                    f"All of the result was computed with the first {words} of `{names[number]}`. Which index of it should change from "
-                    "one element of the result to the next?"
+                    f"All of the result was computed with the first {words} of `{names[number]}`. Which index of it "
+                    "should change from one element of the result to the next?"
                 )
     return "", ""
 
@@ -193,8 +195,8 @@ def _shape_of_error(comparison, threads):
     if np.isnan(got[bad]).any() or np.isinf(got[bad]).any():
         return (
             "not-finite",
-            "A number overflowed or was divided by zero on the way. Which intermediate value is too large? Or is it the root, or the logarithm, of "
-            "a number below 0?",
+            "A number overflowed or was divided by zero on the way. Which intermediate value is too large? Or is it "
+            "the root, or the logarithm, of a number below 0?",
         )
     if np.unique(got).size == 1 and got.size > 1:
         if not got.any():

@@ -73,8 +73,9 @@ class Events:
 
 
 class Accesses:
-    """What threads do to the attributes of an object, and the locks that they hold while they do it: lock sets, after Savage et
-    al., Eraser (SOSP 1997), section 2. Theirs asks for one lock that all accesses hold; here each two of them need one.
+    """What threads do to the attributes of an object, and the locks that they hold while they do it: lock sets, after
+    Savage et al., Eraser (SOSP 1997), section 2. Theirs asks for one lock that all accesses hold; here each two of them
+    need one.
 
     The thread that makes this one is not looked at: it is alone before the others begin, and after they have ended.
     """
@@ -99,10 +100,8 @@ class Accesses:
         return sorted(
             name
             for name, accesses in self.of.items()
-            if any(
-                a[0] is not b[0] and (a[1] or b[1]) and not a[2] & b[2] for a in accesses for b in accesses
-            )
-        )  # fmt: skip
+            if any(a[0] is not b[0] and (a[1] or b[1]) and not a[2] & b[2] for a in accesses for b in accesses)
+        )
 
     def watched(self, program):
         """`program`, a class whose locks are attributes, with its accesses noted."""

@@ -40,9 +40,9 @@ _BESIDE = ("NRT_", "cfunc.", "_ZN7cpython")  # what numba puts around a function
 def integer_products(lines):
     """{number of a line: lanes} of the integer multiplications that floating-point numbers are made of later.
 
-    Followed backwards from each conversion, through all that computes, to the arguments of calls and what is returned; where a
-    number comes out of memory, through all integers that are stored. Indices are not among them: no floating-point number is
-    made of an address.
+    Followed backwards from each conversion, through all that computes, to the arguments of calls and what is returned;
+    where a number comes out of memory, through all integers that are stored. Indices are not among them: no
+    floating-point number is made of an address.
     """
     made, takes, calls, returned, stored, waiting, function = {}, {}, defaultdict(list), defaultdict(list), [], [], ""
     for number, line in enumerate(lines):
@@ -121,7 +121,8 @@ def blocks(text):
 
 
 def _count(block, line, product):
-    """`product`: the lanes of an integer multiplication that counts as one of floating-point numbers; 0 for all else."""
+    """`product`: the lanes of an integer multiplication that counts as one of floating-point numbers; 0 for all
+    else."""
     multiply = _MULTIPLY.search(line) or _FUNCTION.search(line) or product
     lanes = product or int((multiply or _ADD.search(line) or (0, 0))[1] or 1)
     if multiply or _ADD.search(line):
@@ -159,10 +160,10 @@ def with_counters(text, counts):
 def costs(text, runs):
     """What a module costs whose block k was run runs[k] times.
 
-    scalar_share: of all multiplications and additions, or of the multiplications if that is more, those of single numbers: a
-    loop that only adds beside the one that does the work changes nothing. accesses_per_multiply: accesses to
-    memory for each multiplication of a vector, in the blocks that multiply or add vectors. multiplies: numbers that were
-    multiplied; a call of exp, log, pow and their like is counted as one.
+    scalar_share: of all multiplications and additions, or of the multiplications if that is more, those of single
+    numbers: a loop that only adds beside the one that does the work changes nothing. accesses_per_multiply: accesses to
+    memory for each multiplication of a vector, in the blocks that multiply or add vectors. multiplies: numbers that
+    were multiplied; a call of exp, log, pow and their like is counted as one.
     """
     work = [(block, int(n)) for block, n in zip(blocks(text), runs, strict=True)]
 

@@ -1,9 +1,11 @@
-"""What an answer is made of: its function or class, what that uses of the notebook, and the values that those names have.
+"""What an answer is made of: its function or class, what that uses of the notebook, and the values that those names
+have.
 
-One extraction for the student's own check, `make check` and grading: it looks at the living function in the process where the
-notebook was run, so cells with magics, constants that were computed, helpers under another name and whatever else works
-there is found as it is. A function becomes its source; a number, or a tuple of numbers, is written out. The result is a
-list of statements that stand by themselves. In grading they cross the wall as text, and are checked there once more.
+One extraction for the student's own check, `make check` and grading: it looks at the living function in the process
+where the notebook was run, so cells with magics, constants that were computed, helpers under another name and whatever
+else works there is found as it is. A function becomes its source; a number, or a tuple of numbers, is written out. The
+result is a list of statements that stand by themselves. In grading they cross the wall as text, and are checked there
+once more.
 """
 
 import ast
@@ -196,7 +198,8 @@ def _assignment(name, text):
 
 
 def _free(tree):
-    """The uses of names that are no variable or parameter: a `row` of one's own is not the notebook's function `row`."""
+    """The uses of names that are no variable or parameter: a `row` of one's own is not the notebook's function
+    `row`."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     local = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     local |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}

@@ -52,7 +52,10 @@ def advice(outcome):
             f'cell, then run this one again. hint("{outcome.task}") helps to begin.'
         )
     if outcome.failure.kind == "checker-error":
-        return "Restart the kernel (menu Kernel), run the cells from the top, then this one. If it comes again, tell your instructor."
+        return (
+            "Restart the kernel (menu Kernel), run the cells from the top, then this one. If it comes again, tell your "
+            "instructor."
+        )
     return f'Mend the cell above, run it, then run this one again. hint("{outcome.task}") gives a hint.'
 
 

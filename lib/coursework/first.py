@@ -27,8 +27,8 @@ STEPS = KernelTask(
     cases=tuple(map(_case, (64, 32, 100))),
     advice={
         "race": (
-            "One thread stores an element that its neighbour still has to load. Write cuda.syncthreads() between the line that "
-            "loads and the line that stores."
+            "One thread stores an element that its neighbour still has to load. Write cuda.syncthreads() between the "
+            "line that loads and the line that stores."
         )
     },
     hints=("", "", ""),

@@ -1,8 +1,8 @@
 """Is what a check is given what stands in its cell? In a notebook, a function outlives the text that made it.
 
-Somebody breaks the cell of an answer that was right, or gives its function another name, runs it, and runs the check: what the
-old name stands for is still the old function. So each cell is looked at as it ends: a name belongs to the cell that bound
-it last, and is stale once that cell has run again without binding it.
+Somebody breaks the cell of an answer that was right, or gives its function another name, runs it, and runs the check:
+what the old name stands for is still the old function. So each cell is looked at as it ends: a name belongs to the cell
+that bound it last, and is stale once that cell has run again without binding it.
 """
 
 import ast

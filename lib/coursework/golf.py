@@ -7,13 +7,15 @@ A task in tasks/cNN/ is given one in its budget:
         text="...",
         require={"global_load_requests": 288},
         over="...",
-        golf=Golf(count="global_load_requests", best=120, lead="Each block loads its own tiles. Who needs the same ones?"),
+        golf=Golf(count="global_load_requests", best=120, lead="Each block loads its own tiles. Who needs the same
+        ones?"),
     )
 
-`count` is a name of the kind's `counts()`, so golf works for every kind that has a budget. `best` is what the best answer
-we know takes: that answer stands in tests/wrong_answers/NN_name.py among the right ones, and tests/coursework/test_golf.py
-counts all right answers of the file and of the master: the least must be `best`. The statement says that there is golf, what is
-counted and on which launch. Nothing else is needed: the check tells count and medal, and keeps the reader's record.
+`count` is a name of the kind's `counts()`, so golf works for every kind that has a budget. `best` is what the best
+answer we know takes: that answer stands in tests/wrong_answers/NN_name.py among the right ones, and
+tests/coursework/test_golf.py counts all right answers of the file and of the master: the least must be `best`. The
+statement says that there is golf, what is counted and on which launch. Nothing else is needed: the check tells count
+and medal, and keeps the reader's record.
 """
 
 from dataclasses import dataclass, field, replace

@@ -52,7 +52,10 @@ def _find_library():
     source, newer = (wheel, wheel) if beside else (ADDRESS, "this notebook")
     state = f"is of version {found}, and {newer} is newer" if found else "is not installed"
     if not source:
-        wrong = f"No dlkernels-*.whl {f'of version {VERSION} or later ' if VERSION else ''}lies in this folder or the one above."
+        wrong = (
+            f"No dlkernels-*.whl {f'of version {VERSION} or later ' if VERSION else ''}lies in this folder or the one "
+            "above."
+        )
         wrong += " Put the one you were given there, and run this cell again."
     elif beside and _damage(wheel):
         wrong = f"{wheel} is damaged ({_damage(wheel)}): copied only in part? Get it again, and run this cell again."

@@ -5,9 +5,9 @@
     mine = kernels("matmul", "softmax_rows")           # yours where solved, else NumPy's; says which are whose
     mine.matmul(a, b, out)
 
-`check` and `budget` write it when they turn green. A kernel within its budget is never replaced by one that is only right.
-Each stands in a function of its own, so that two tasks may both have a TILE. What else is in the file stays. Of plain Python the
-prefetcher of chapter 02 is kept as well.
+`check` and `budget` write it when they turn green. A kernel within its budget is never replaced by one that is only
+right. Each stands in a function of its own, so that two tasks may both have a TILE. What else is in the file stays. Of
+plain Python the prefetcher of chapter 02 is kept as well.
 """
 
 import ast
@@ -81,7 +81,8 @@ def keep(outcome, answer):
         print(f"Nothing is kept: {FILE} is no Python at line {error.lineno}. Mend that line, or delete the file.")
     except (OSError, ValueError) as error:
         print(
-            f"{python.__name__} is not kept: {FILE} cannot be read or written ({getattr(error, 'strerror', '') or error})."
+            f"{python.__name__} is not kept: {FILE} cannot be read or written "
+            f"({getattr(error, 'strerror', '') or error})."
         )
 
 

@@ -1,7 +1,8 @@
-"""nbformat in a tenth of its time: jsonschema, which it brings, makes a grammar of web addresses where rfc3987_syntax is
-installed, one or two seconds long. No notebook's format asks for one.
+"""nbformat in a tenth of its time: jsonschema, which it brings, makes a grammar of web addresses where rfc3987_syntax
+is installed, one or two seconds long. No notebook's format asks for one.
 
-For programs of the course, and `-p coursework.lighter` for pytest in its checkout. Where jsonschema was imported before, all is as it was.
+For programs of the course, and `-p coursework.lighter` for pytest in its checkout. Where jsonschema was imported
+before, all is as it was.
 """
 
 import sys

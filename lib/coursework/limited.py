@@ -1,10 +1,11 @@
 """An answer that goes on and on is stopped: its loops are counted, in compiled code and in plain Python.
 
 Kernels are counted by the executor (simt.budget), threads under a schedule by cpulab.explore. All limits are many times
-what right answers need; a test holds that. Plain Python that waits (a sleep, a lock, a question to the user) has no loop to
-count: it is interrupted after PYTHON_SECONDS. Both hold wherever a check is called, but not under a debugger, and the second
-in the main thread only. Nothing within the process stops one call that stays in C, such as sum(itertools.count()): a shell's
-check then ends the process (check.Watchman), the grader its sandbox; in a notebook the kernel is restarted by hand.
+what right answers need; a test holds that. Plain Python that waits (a sleep, a lock, a question to the user) has no
+loop to count: it is interrupted after PYTHON_SECONDS. Both hold wherever a check is called, but not under a debugger,
+and the second in the main thread only. Nothing within the process stops one call that stays in C, such as
+sum(itertools.count()): a shell's check then ends the process (check.Watchman), the grader its sandbox; in a notebook
+the kernel is restarted by hand.
 """
 
 import _thread
@@ -56,8 +57,8 @@ def said(error, function):
 
 
 def call(function, arguments):
-    """function(*arguments) of plain Python. GoesOn once its lines, and those of what it calls outside of libraries, have run
-    PYTHON_LINES times; NeverEnds after PYTHON_SECONDS."""
+    """function(*arguments) of plain Python. GoesOn once its lines, and those of what it calls outside of libraries,
+    have run PYTHON_LINES times; NeverEnds after PYTHON_SECONDS."""
     if sys.gettrace() is not None:  # a debugger
         return function(*arguments)
     from cpulab.explore.tracing import is_foreign
@@ -98,8 +99,8 @@ def call(function, arguments):
 
 
 class Interrupts(list):
-    """An element for each interrupt that was sent; no more are sent once it is `over`. handler: what to do with those of the
-    user when that has come, if it was something else meanwhile."""
+    """An element for each interrupt that was sent; no more are sent once it is `over`. handler: what to do with those
+    of the user when that has come, if it was something else meanwhile."""
 
     over, handler = False, None
 
@@ -157,8 +158,8 @@ def interrupted(seconds, fired=None):
 
 
 def _busiest_loop(frame, runs):
-    """The line of the loop around a running line, or around the call that led there, whose head ran most often; the line
-    itself where there is none."""
+    """The line of the loop around a running line, or around the call that led there, whose head ran most often; the
+    line itself where there is none."""
     file = frame.f_code.co_filename
     tree = ast.parse("".join(linecache.getlines(file, frame.f_globals)))
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
@@ -173,8 +174,8 @@ def _busiest_loop(frame, runs):
 
 @functools.lru_cache(maxsize=16)
 def compiled(function, idle=False):
-    """The numba function compiled again, for one call: an index out of bounds raises, a loop without an end GoesOn. idle: its
-    parallel loops have no iterations, to see what they are good for."""
+    """The numba function compiled again, for one call: an index out of bounds raises, a loop without an end GoesOn.
+    idle: its parallel loops have no iterations, to see what they are good for."""
     return _stopped_by(_without_loops(function) if idle else bare(function))
 
 
@@ -189,8 +190,9 @@ def bare(function):
 
 @functools.lru_cache(maxsize=16)
 def filled(function):
-    """The numba function as it is, but that np.empty holds junk, with one more argument, as `bare` has it; None where it makes
-    nothing by np.empty. What is counted without a look at indices can then not be told from what was checked before."""
+    """The numba function as it is, but that np.empty holds junk, with one more argument, as `bare` has it; None where
+    it makes nothing by np.empty. What is counted without a look at indices can then not be told from what was checked
+    before."""
     return _filled(function) if _makes_unset(function) else None
 
 
@@ -228,8 +230,8 @@ def _more():
 def interpreted(function, change=None, names=None):
     """The numba function as Python, with `prange` as `range`; GoesOn after PYTHON_LINES rounds of its loops.
 
-    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name. Whole numbers
-    have 64 bits, as in compiled code."""
+    change: an ast.NodeTransformer that goes over it, and over its helpers; names: what it then uses, by name. Whole
+    numbers have 64 bits, as in compiled code."""
     from cpulab.watch import whole
 
     changes = [*([lambda _: change] if change else []), lambda _: whole.WholeIn64Bits()]
@@ -312,8 +314,8 @@ def _python(function):
 
 def _rewritten(function, helper, rounds, changes=(), more=None):
     """The Python function with its loops counted, and one more argument, LEFT: there it notes the line of a loop that
-    it had to leave. The numba functions of its module that it calls become helper(...) of themselves. What np.empty makes
-    holds junk (unset.py). changes: what makes an ast.NodeTransformer of the names that the function knows."""
+    it had to leave. The numba functions of its module that it calls become helper(...) of themselves. What np.empty
+    makes holds junk (unset.py). changes: what makes an ast.NodeTransformer of the names that the function knows."""
     from simt.source.tree import tree_of
 
     python = _python(function)
@@ -374,7 +376,8 @@ class _Counted:
             self.number += 1
             counter, (total, most) = f"rounds_{self.number}_", scope
             loops = [*around, (counter, node.lineno, isinstance(node, ast.While))]
-            # To blame is the loop it happens in, or the next `while` around it: a `for` goes through something that ends.
+            # To blame is the loop it happens in, or the next `while` around it: a `for` goes through something that
+            # ends.
             name, line, endless = next((loop for loop in loops[::-1] if loop[2]), loops[-1])
             stop = (
                 f"if {total} > {self.rounds}:\n    {LEFT}[0], {most} = {line}, {name} + {ENDLESS * endless}\n    break"

@@ -1,7 +1,7 @@
 """A small network that reads digits: its pictures, its weights, and what it says, in NumPy and float64.
 
-63 pixels -> 32 hidden values, bias and SiLU -> 10 classes, bias, softmax, the largest. The pictures are made here from the
-ten glyphs below, moved by a pixel and with noise; the weights are trained here, from a seed, in a second.
+63 pixels -> 32 hidden values, bias and SiLU -> 10 classes, bias, softmax, the largest. The pictures are made here from
+the ten glyphs below, moved by a pixel and with noise; the weights are trained here, from a seed, in a second.
 """
 
 import functools

@@ -82,7 +82,8 @@ def begin(chapter):
 
 @_with_tasks
 def me(name):
-    """Say who you are, where your class has numbers for each student: your e-mail address, or what your instructor said."""
+    """Say who you are, where your class has numbers for each student: your e-mail address, or what your instructor
+    said."""
     if own.of_class() is None:
         print("In this book all have the same numbers. There is nothing to say.")
         return
@@ -106,7 +107,8 @@ def _machine(tasks):
 
 
 def _tell_what_to_run_first():
-    """From now on, a check that stops at a name that is not there says which cell makes it, and none judges old code."""
+    """From now on, a check that stops at a name that is not there says which cell makes it, and none judges old
+    code."""
     try:
         from IPython import get_ipython
     except ImportError:
@@ -125,7 +127,10 @@ def _name_missing(result):
     call = definition.graded_call(result.info.raw_cell or "") if type(error) is NameError else None
     if call is None or error.name is None:
         return
-    said = f"`{error.name}` is not there yet. Run the cell of {call[1]} above that makes it; when it ends without an error, run this one again."
+    said = (
+        f"`{error.name}` is not there yet. Run the cell of {call[1]} above that makes it; when it ends without an "
+        "error, run this one again."
+    )
     display(said.replace("`", ""), feedback.card(sentence(said), "#8a6d00"))
 
 

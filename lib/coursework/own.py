@@ -1,8 +1,9 @@
-"""Whose numbers: a class may give each student other numbers to predict (variants/), the same in the notebook and in the grader.
+"""Whose numbers: a class may give each student other numbers to predict (variants/), the same in the notebook and in
+the grader.
 
-The archive of such a class has `class.json` in the library, with a key that follows from the class's secret and does not tell it.
-A student says once who they are, `me("anna@example.org")`; the grader knows it from the roster. Without `class.json` all have the
-numbers of the book.
+The archive of such a class has `class.json` in the library, with a key that follows from the class's secret and does
+not tell it. A student says once who they are, `me("anna@example.org")`; the grader knows it from the roster. Without
+`class.json` all have the numbers of the book.
 """
 
 import hashlib
@@ -76,8 +77,10 @@ class WhoAreYou(ValueError):
 
     def __init__(self):
         super().__init__(
-            "In your class each student has numbers of their own. Say who you are, as your class knows you (your e-mail address, "
-            "unless your instructor said otherwise). Write two lines into a new cell above this one, with your own address, and run it:\n"
+            "In your class each student has numbers of their own. Say who you are, as your class knows you (your "
+            "e-mail address, "
+            "unless your instructor said otherwise). Write two lines into a new cell above this one, with your own "
+            "address, and run it:\n"
             "from coursework.notebook import me\n"
             'me("anna@example.org")'
         )

@@ -1,8 +1,8 @@
 """Pictures of failures that no x-ray draws: a cache, and threads that wait for each other.
 
-Each returns what outcome.Failure.picture takes: {"svg", "alt", "text"}; `text` is the same drawing for a shell. Green and
-red never stand alone: a hit is filled, a miss crossed, a line that is gone is empty. Letters and lines have the page's own
-colour, so that they can be read in light and dark.
+Each returns what outcome.Failure.picture takes: {"svg", "alt", "text"}; `text` is the same drawing for a shell. Green
+and red never stand alone: a hit is filled, a miss crossed, a line that is gone is empty. Letters and lines have the
+page's own colour, so that they can be read in light and dark.
 """
 
 import math
@@ -41,10 +41,16 @@ def walk(uses, room, names, headline):
     parts.append(text(MARGIN, y, f"Room for {room} lines. Filled: in the cache. Cross: a fetch.", 12))
     parts.append(text(MARGIN, y + 16, "Dot: used, and still there.", 12))
     hits = len(uses) - misses
-    alt = f"{headline}, in a cache with room for {room}: {misses} of {len(uses)} uses fetch their line, {hits} find it there."
+    alt = (
+        f"{headline}, in a cache with room for {room}: {misses} of {len(uses)} uses fetch their line, {hits} find it "
+        "there."
+    )
     width = max(map(len, names))
     lines = [f"{name:<{width}}  {''.join(states)}" for name, states in zip(names, rows, strict=True)]
-    legend = f"from left to right, use after use: {KEPT} in the cache   {NEEDED} fetched   o found there   {UNUSED} not there"
+    legend = (
+        f"from left to right, use after use: {KEPT} in the cache   {NEEDED} fetched   o found there   {UNUSED} not "
+        "there"
+    )
     return {"svg": canvas(y + 24, parts, alt), "alt": alt, "text": "\n".join([*lines, legend])}
 
 
@@ -104,8 +110,8 @@ def _gone(number, what, element, kept, seen, shapes, room):
     parts.append(text(MARGIN, y + 16, "Empty, red: gone. Cross: gone, and needed again now.", 12))
     gone = len(seen) - len(kept)
     alt = (
-        f"Move {number + 1}, {what}: line {k} of row {row} of {array} is needed again and is no longer in the cache. It holds "
-        f"the {len(kept)} lines used last; {gone} that were there are gone."
+        f"Move {number + 1}, {what}: line {k} of row {row} of {array} is needed again and is no longer in the cache. "
+        f"It holds the {len(kept)} lines used last; {gone} that were there are gone."
     )
     legend = f"a mark for each row: {KEPT} in the cache   {GONE} gone   {NEEDED} needed now   {UNUSED} not used yet"
     return {"svg": canvas(y + 24, parts, alt), "alt": alt, "text": "\n".join([*lines, legend])}

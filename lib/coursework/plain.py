@@ -28,7 +28,8 @@ class NotPlain(TypeError):
 
 
 def plain(value, limits=RESULT, keep=lambda array: array):
-    """`value` with exact plain types; NotPlain for anything else, or for too much of it. `keep`: what becomes of an array."""
+    """`value` with exact plain types; NotPlain for anything else, or for too much of it. `keep`: what becomes of an
+    array."""
     characters, arrays, array_bytes = 0, 0, 0
 
     def count(written):

@@ -1,7 +1,7 @@
 """What an answer in plain Python is made of: see extraction.py, for functions and classes without numba.
 
-Such an answer may also use what stands beside it: a table, a text, a lock. Plain data is written out with the value that
-it has; anything else is taken from the last line at the top of a cell that gave the name its meaning.
+Such an answer may also use what stands beside it: a table, a text, a lock. Plain data is written out with the value
+that it has; anything else is taken from the last line at the top of a cell that gave the name its meaning.
 """
 
 import ast
@@ -43,7 +43,8 @@ def _check(statements, without):
 
 
 class _Found:
-    """What an answer uses, found from the values that its names have: {name: its statement}, those first that others use."""
+    """What an answer uses, found from the values that its names have: {name: its statement}, those first that others
+    use."""
 
     def __init__(self, answer):
         function = some_function(answer)

@@ -16,15 +16,16 @@ from .vocabulary import NAMED, words
 
 WHERE = "an answer in this notebook cannot contain"
 BUILTINS = words("""
-    range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter sorted
-    reversed sum any all iter next isinstance len round divmod pow ord chr print slice object super property
+    range min max abs int float bool complex str bytes repr list dict set frozenset tuple enumerate zip map filter
+    sorted reversed sum any all iter next isinstance len round divmod pow ord chr print slice object super property
     staticmethod classmethod True False None NotImplementedError Exception ValueError TypeError KeyError IndexError
     LookupError RuntimeError StopIteration AssertionError ArithmeticError ZeroDivisionError OverflowError TimeoutError
     OSError AttributeError NameError NotImplemented Ellipsis
 """)
 MODULES = {
     "threading": words(
-        "Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier BrokenBarrierError current_thread get_ident local"
+        "Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier BrokenBarrierError current_thread "
+        "get_ident local"
     ),
     "queue": words("Queue LifoQueue PriorityQueue SimpleQueue Empty Full"),
     "time": words("sleep monotonic perf_counter time"),
@@ -33,12 +34,13 @@ MODULES = {
     "random": words("seed random uniform randrange randint choice shuffle sample"),
     "np": words("""
         array asarray zeros ones empty full zeros_like ones_like empty_like full_like arange linspace concatenate stack
-        vstack hstack split array_split sum mean median std var min max minimum maximum argmin argmax argsort sort abs exp
-        log sqrt tanh sin cos where clip cumsum prod dot matmul outer any all isnan isfinite allclose array_equal percentile
-        quantile polyfit diff unique bincount roll flip tile repeat column_stack ravel
-        squeeze expand_dims swapaxes flatnonzero nonzero searchsorted argpartition lexsort count_nonzero add subtract multiply
-        divide power sign heaviside inner einsum tensordot isclose atleast_1d atleast_2d float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
-        intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg interp floor ceil log2 log10 square
+        vstack hstack split array_split sum mean median std var min max minimum maximum argmin argmax argsort sort abs
+        exp log sqrt tanh sin cos where clip cumsum prod dot matmul outer any all isnan isfinite allclose array_equal
+        percentile quantile polyfit diff unique bincount roll flip tile repeat column_stack ravel squeeze expand_dims
+        swapaxes flatnonzero nonzero searchsorted argpartition lexsort count_nonzero add subtract multiply divide power
+        sign heaviside inner einsum tensordot isclose atleast_1d atleast_2d float16 float32 float64 int8 int16 int32
+        int64 uint8 uint16 uint32 uint64 bool_ intp inf nan pi e newaxis ndarray reshape transpose copy copyto linalg
+        interp floor ceil log2 log10 square
     """),
     "statistics": words("median mean stdev"),
     "collections": words("deque defaultdict Counter OrderedDict"),
@@ -50,7 +52,8 @@ FREE = words("""
     Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier current_thread get_ident Queue LifoQueue
     PriorityQueue SimpleQueue Empty Full sleep perf_counter monotonic ThreadPoolExecutor as_completed deque
 """)
-# Classes that the course's own code uses as well: who holds one can change it for all. (Locks are classes while they are explored.)
+# Classes that the course's own code uses as well: who holds one can change it for all. (Locks are classes while they
+# are explored.)
 CLASSES = words("""
     Thread Lock RLock Semaphore BoundedSemaphore Condition Event Barrier Queue LifoQueue PriorityQueue SimpleQueue
     ThreadPoolExecutor Future Counter OrderedDict
@@ -61,18 +64,15 @@ HANDED_TO = words(
 FUTURES = words("ThreadPoolExecutor as_completed wait Future TimeoutError CancelledError")
 ATTRIBUTES = words("""
     acquire release locked wait wait_for notify notify_all set clear is_set start join run is_alive name daemon ident
-    put get put_nowait get_nowait task_done qsize empty full maxsize parties n_waiting broken reset abort
-    submit map shutdown result exception done cancel cancelled running add_done_callback
-    append appendleft extend extendleft pop popleft popitem insert remove index count sort reverse copy rotate
-    keys values items setdefault update add discard union intersection difference issubset issuperset symmetric_difference
-    shape size ndim dtype T nbytes itemsize strides sum mean min max std var prod any all argmin argmax argsort cumsum dot
-    stop step repeat nonzero squeeze swapaxes searchsorted
-    astype fill tolist item reshape ravel flatten transpose round clip
-    split strip startswith endswith lower upper replace partition rpartition splitlines isdigit find rfind lstrip rstrip
-    removeprefix removesuffix zfill args send close throw real imag bit_length is_integer
-    most_common elements total default_factory fromkeys
-    write read sync rename names
-    __init__
+    put get put_nowait get_nowait task_done qsize empty full maxsize parties n_waiting broken reset abort submit map
+    shutdown result exception done cancel cancelled running add_done_callback append appendleft extend extendleft pop
+    popleft popitem insert remove index count sort reverse copy rotate keys values items setdefault update add discard
+    union intersection difference issubset issuperset symmetric_difference shape size ndim dtype T nbytes itemsize
+    strides sum mean min max std var prod any all argmin argmax argsort cumsum dot stop step repeat nonzero squeeze
+    swapaxes searchsorted astype fill tolist item reshape ravel flatten transpose round clip split strip startswith
+    endswith lower upper replace partition rpartition splitlines isdigit find rfind lstrip rstrip removeprefix
+    removesuffix zfill args send close throw real imag bit_length is_integer most_common elements total default_factory
+    fromkeys write read sync rename names __init__
 """)
 METHODS = words("""
     __init__ __enter__ __exit__ __iter__ __next__ __len__ __call__ __repr__ __str__ __contains__ __getitem__ __setitem__
@@ -81,12 +81,11 @@ METHODS = words("""
 _BANNED = words("format format_map mro tofile dump dumps ctypes data_as setflags obj")
 _LEADS_OUT = ("f_", "gi_", "tb_", "co_", "cr_", "ag_", "func_")
 _NODES = words("""
-    FunctionDef ClassDef Lambda Return Delete Assign AugAssign AnnAssign For While If With Raise Try Assert Global Nonlocal Expr
-    Pass Break Continue BoolOp NamedExpr BinOp UnaryOp IfExp Dict Set ListComp SetComp DictComp GeneratorExp Yield YieldFrom
-    Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple Slice comprehension
-    ExceptHandler arguments arg keyword withitem Load Store Del
-    And Or Add Sub Mult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv MatMult Invert Not UAdd USub
-    Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn
+    FunctionDef ClassDef Lambda Return Delete Assign AugAssign AnnAssign For While If With Raise Try Assert Global
+    Nonlocal Expr Pass Break Continue BoolOp NamedExpr BinOp UnaryOp IfExp Dict Set ListComp SetComp DictComp
+    GeneratorExp Yield YieldFrom Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List
+    Tuple Slice comprehension ExceptHandler arguments arg keyword withitem Load Store Del And Or Add Sub Mult Div Mod
+    Pow LShift RShift BitOr BitXor BitAnd FloorDiv MatMult Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn
 """)
 _SAID = NAMED | {"AsyncFunctionDef": "async", "AsyncFor": "async", "AsyncWith": "async", "Await": "await"}
 
@@ -175,7 +174,8 @@ def check(statements, allowed):
 
 
 def defined(statement):
-    """The names that a statement at the top of a cell, or of a class, gives a meaning to; () for one that runs something."""
+    """The names that a statement at the top of a cell, or of a class, gives a meaning to; () for one that runs
+    something."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return (statement.name,)
     if isinstance(statement, ast.AnnAssign) and statement.value is not None and isinstance(statement.target, ast.Name):
@@ -186,7 +186,8 @@ def defined(statement):
 
 
 def _is_class(node, aliases, made=()):
-    """Whether a node is the name of one of CLASSES. `aliases`: further names of them; `made`: those of the answer's own."""
+    """Whether a node is the name of one of CLASSES. `aliases`: further names of them; `made`: those of the answer's
+    own."""
     if isinstance(node, ast.Attribute):
         return node.attr in CLASSES and ast.unparse(node.value) in (*MODULES, "concurrent.futures")
     return isinstance(node, ast.Name) and node.id in CLASSES.difference(made) | aliases

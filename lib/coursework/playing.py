@@ -44,9 +44,12 @@ def play(task, answer, arguments, seed=0):
         if slip is None:
             return None
         return Finding(
-            slip.kind, "wrong result", (("expected", slip.expected), ("got", slip.got or short(result))), slip.cause,
+            slip.kind,
+            "wrong result",
+            (("expected", slip.expected), ("got", slip.got or short(result))),
+            slip.cause,
             until=slip.until,
-        )  # fmt: skip
+        )
 
     # a partial, not a lambda: the explorer must see whose code it is
     scenario = functools.partial(task.scenario, answer, *arguments)

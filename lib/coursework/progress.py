@@ -2,8 +2,8 @@
 
     python -m coursework.progress
 
-`DLKERNELS_PROGRESS` names another file, or is `off`: then, as in a folder that cannot be written, all is kept only until
-the notebook is closed.
+`DLKERNELS_PROGRESS` names another file, or is `off`: then, as in a folder that cannot be written, all is kept only
+until the notebook is closed.
 """
 
 import argparse
@@ -76,14 +76,16 @@ def _write(known):
     except OSError as error:
         if not _memory:
             why = error.strerror or error
-            print("Your progress, and which hints you have seen, are kept only until this notebook is closed: "
-                  f"{path} cannot be written ({why}).")  # fmt: skip
+            print(
+                "Your progress, and which hints you have seen, are kept only until this notebook is closed: "
+                f"{path} cannot be written ({why})."
+            )
         _memory.update(known)
 
 
 def note(outcome):
-    """Remember an outcome, and return it with the record of golf. A task once right stays right; one that is still as it was
-    handed out was not tried."""
+    """Remember an outcome, and return it with the record of golf. A task once right stays right; one that is still as
+    it was handed out was not tried."""
     if outcome.status == UNSOLVED:
         return outcome
     with _known() as known:

@@ -1,5 +1,6 @@
-"""`range` takes whole numbers. Python says so; numba takes a float, and makes of an infinite one (1e309) a number that is none:
-machine code may then do anything. While a compiled answer is checked, its `range` and `prange` refuse floats as well."""
+"""`range` takes whole numbers. Python says so; numba takes a float, and makes of an infinite one (1e309) a number that
+is none: machine code may then do anything. While a compiled answer is checked, its `range` and `prange` refuse floats
+as well."""
 
 import ast
 import builtins
@@ -33,8 +34,8 @@ def compiled():
 
 
 class Whole(ast.NodeTransformer):
-    """Arguments of range and prange become WHOLE(...) of themselves, but for numbers that are written there, in a function that
-    knows `names`."""
+    """Arguments of range and prange become WHOLE(...) of themselves, but for numbers that are written there, in a
+    function that knows `names`."""
 
     def __init__(self, names):
         self.names = names

@@ -1,9 +1,9 @@
 """A zip for a class: `python -m coursework.release [--out class.zip] [--address https://.../dlkernels-....whl]`.
 
 Holds the exercises, the library, what is needed to install it, and the library as a wheel, which also lies beside the
-zip: a notebook alone installs it from its own folder, from the one above, or from `--address`, where you put it for all.
-AGENTS.md, beside the notebooks and at the top, asks an AI assistant to teach and not to solve. Leaves out the solutions, the hidden
-cases and the tests with their wrong answers. The same checkout always gives the same bytes.
+zip: a notebook alone installs it from its own folder, from the one above, or from `--address`, where you put it for
+all. AGENTS.md, beside the notebooks and at the top, asks an AI assistant to teach and not to solve. Leaves out the
+solutions, the hidden cases and the tests with their wrong answers. The same checkout always gives the same bytes.
 """
 
 import argparse
@@ -150,7 +150,8 @@ def main(argv=None):
     print(f"{names[-1]}: the library alone, beside the zip. A notebook in a folder of its own installs it from there.")
     if numbers:
         print(
-            f"Each student has numbers of their own. {Path(options.grades) / own.NUMBERS} tells the grader: grade into that folder."
+            f"Each student has numbers of their own. {Path(options.grades) / own.NUMBERS} tells the grader: grade into "
+            "that folder."
         )
     print("Keep the seed of your class to yourself: pytest --grade ... --grade-seed TEXT, or grades/seed.txt.")
 

@@ -1,8 +1,8 @@
 """Let numba say what NumPy says of `y += x` where x has another shape.
 
-Whole arrays are added by one loop over the elements of what is written to. Where that is told (`y += x`, `np.sqrt(x, y)`),
-numba 0.68 looks at no other shape: a shorter x is read on behind its end, whatever `boundscheck` says. So a comparison of shapes
-is put before that loop, in each process that compiles answers.
+Whole arrays are added by one loop over the elements of what is written to. Where that is told (`y += x`, `np.sqrt(x,
+y)`), numba 0.68 looks at no other shape: a shorter x is read on behind its end, whatever `boundscheck` says. So a
+comparison of shapes is put before that loop, in each process that compiles answers.
 """
 
 from llvmlite import ir

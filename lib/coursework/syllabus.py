@@ -1,4 +1,5 @@
-"""The syllabus of a course, checked against the book: `python -m coursework.syllabus docs/syllabus.toml --start 2027-03-01`.
+"""The syllabus of a course, checked against the book: `python -m coursework.syllabus docs/syllabus.toml --start
+2027-03-01`.
 
 Reads weeks, pages and tasks from a file that an instructor edits, and writes beside each other into --out:
 
@@ -7,8 +8,8 @@ Reads weeks, pages and tasks from a file that an instructor edits, and writes be
     syllabus.csv     an assignment a line: name, points, due date
     policy.toml      the due dates of notebooks as `make grade` reads them
 
-Minutes of reading come from the pages, minutes and points from the tasks: neither is typed. What does not exist, or stands
-twice, is told, all of it, and nothing is written.
+Minutes of reading come from the pages, minutes and points from the tasks: neither is typed. What does not exist, or
+stands twice, is told, all of it, and nothing is written.
 """
 
 import argparse
@@ -175,8 +176,8 @@ def markdown(found, plan, prefix="../chapters/"):
     lines = [
         f"# {plan['title']}",
         "",
-        f"{len(found)} weeks from {found[0].monday} on, {plan['class_hours']} hours a week in class. "
-        f"Reading takes {hours(total[1])} hours in all, tasks {hours(total[0])} hours; they are worth {total[2]} points.",
+        f"{len(found)} weeks from {found[0].monday} on, {plan['class_hours']} hours a week in class. Reading takes "
+        f"{hours(total[1])} hours in all, tasks {hours(total[0])} hours; they are worth {total[2]} points.",
         "",
         "| week | from | topic | reading, h | tasks, h | points | due |",
         "|---|---|---|---|---|---|---|",

@@ -1,8 +1,9 @@
-"""Memory that nobody has set is often zero by chance, or holds what was right a moment ago. While an answer is checked, it is
-neither: what `np.empty` makes holds JUNK.
+"""Memory that nobody has set is often zero by chance, or holds what was right a moment ago. While an answer is checked,
+it is neither: what `np.empty` makes holds JUNK.
 
-Compiled functions and those that run as Python fill it where they make it (`Filled`). Around a call of plain Python, memory is
-littered: the blocks that NumPy keeps for small arrays, and, where the C library is glibc, those that it hands out.
+Compiled functions and those that run as Python fill it where they make it (`Filled`). Around a call of plain Python,
+memory is littered: the blocks that NumPy keeps for small arrays, and, where the C library is glibc, those that it hands
+out.
 """
 
 import ast

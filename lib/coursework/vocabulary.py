@@ -21,19 +21,22 @@ _TYPES = "float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 NUMBA_NAMES = words("prange njit get_thread_id get_num_threads")
 
 _THREE = "threadIdx blockIdx blockDim gridDim"
-_CUDA = under("cuda", f"""
+_CUDA = under(
+    "cuda",
+    f"""
     grid gridsize {_THREE} laneid warpsize
     syncthreads syncthreads_count syncthreads_and syncthreads_or syncwarp shfl_sync shfl_up_sync shfl_down_sync
     shfl_xor_sync ballot_sync any_sync all_sync eq_sync match_any_sync match_all_sync activemask lanemask_lt
     fma popc brev clz ffs cbrt selp threadfence threadfence_block threadfence_system
-""").union(
+""",
+).union(
     *(under(f"cuda.{vector}", "x y z") for vector in _THREE.split()),
     under("cuda.shared", "array"),
     under("cuda.local", "array"),
     under("cuda.const", "array_like"),
     under("cuda.cg", "this_grid"),
     under("cuda.atomic", "add sub max min and_ or_ xor inc dec exch cas compare_and_swap nanmax nanmin"),
-)  # fmt: skip
+)
 CUDA = frozenset(name for path in _CUDA for name in path.split(".")[1:])  # for whoever misspells one
 _MATH = under("math", " ".join(name for name in dir(math) if not name.startswith("_")))
 _NUMBA = under("numba", f"{_TYPES} prange get_thread_id get_num_threads")
@@ -42,8 +45,8 @@ MADE = under("np", "array zeros empty ones full zeros_like empty_like")
 # Of NumPy only what computes: nothing that keeps a state (random), reads memory of others (lib) or files.
 _NUMPY = _SCALARS | MADE | under("np", """
     ones_like full_like asarray ascontiguousarray arange linspace eye identity copy newaxis complex64 complex128
-    concatenate stack vstack hstack column_stack split array_split reshape ravel transpose swapaxes expand_dims flip roll
-    sum mean median std var prod min max amin amax nansum nanmin nanmax nanmean any all count_nonzero nonzero
+    concatenate stack vstack hstack column_stack split array_split reshape ravel transpose swapaxes expand_dims flip
+    roll sum mean median std var prod min max amin amax nansum nanmin nanmax nanmean any all count_nonzero nonzero
     argmin argmax argsort sort searchsorted unique histogram cumsum cumprod diff where clip take repeat interp
     dot vdot inner outer matmul trace kron minimum maximum fmin fmax abs absolute fabs sign copysign hypot
     exp exp2 expm1 log log2 log10 log1p sqrt square cbrt power float_power sin cos tan arcsin arccos arctan arctan2 sinh
@@ -59,9 +62,9 @@ _ARRAY_METHODS = words("""
     reshape ravel flatten transpose real imag item take repeat nonzero append pop
 """)
 _NODES = words("""
-    Return Assign AugAssign For While If Expr Pass Break Continue Raise BoolOp BinOp UnaryOp IfExp Compare Subscript Tuple
-    And Or Add Sub Mult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv MatMult Invert Not UAdd USub
-    Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn Load Store
+    Return Assign AugAssign For While If Expr Pass Break Continue Raise BoolOp BinOp UnaryOp IfExp Compare Subscript
+    Tuple And Or Add Sub Mult Div Mod Pow LShift RShift BitOr BitXor BitAnd FloorDiv MatMult Invert Not UAdd USub Eq
+    NotEq Lt LtE Gt GtE Is IsNot In NotIn Load Store
 """)
 NAMED = {
     "ListComp": "a list comprehension",
@@ -143,8 +146,7 @@ CURES = _EVERYWHERE | {
     **dict.fromkeys(("sum", "mean", "std", "var", "prod", "dot"), "add up in a loop: total += x[i]"),
     **dict.fromkeys(("max", "min", "argmax", "argmin"), "compare in a loop: best = max(best, x[i])"),
     **dict.fromkeys(
-        ("reshape", "ravel", "flatten", "transpose"),
-        "work the index out: row = i // columns, column = i % columns",
+        ("reshape", "ravel", "flatten", "transpose"), "work the index out: row = i // columns, column = i % columns"
     ),
     "zeros": "cuda.shared.array or cuda.local.array makes it, and a loop stores the zeros",
     **dict.fromkeys(
@@ -155,7 +157,7 @@ CURES = _EVERYWHERE | {
     "np.where": "write `a if condition else b`, of single elements",
     "np.arange": "write the loop: for k in range(n)",
     "np.abs": "write Python's abs(a)",
-}  # fmt: skip
+}
 COMPILED_CURES = _EVERYWHERE | {
     "sum()": "write np.sum(x), or add up in a loop",
     "sorted()": "write np.sort(x)",
@@ -166,14 +168,14 @@ COMPILED_CURES = _EVERYWHERE | {
     "text": "it computes with numbers; a type is written np.float32, without quotes",
     "a lambda": "write a function above, with @njit",
     "a function inside a function": "put it above, with @njit",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
 class Language:
-    """The rules for one kind of function. `paths`: what it may name of modules, from the module on; `nodes`: kinds of syntax
-    that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in words;
-    `cures`: the same for single words, by what they are called in a refusal, by a path, or by its last word."""
+    """The rules for one kind of function. `paths`: what it may name of modules, from the module on; `nodes`: kinds of
+    syntax that have no rule of their own; `options`: of its decorator; `instead`: what to write for whole arrays, in
+    words; `cures`: the same for single words, by what they are called in a refusal, by a path, or by its last word."""
 
     key: str
     where: str

@@ -7,9 +7,9 @@ MOST_RACES = 20
 
 def of(function, arguments, threads, schedule, chunk, wanted, outside):
     """{"races": [...], "carried": [...], "counts": {...}, "examples": {...}, "alone": why it runs on one thread, or "",
-    "most": the fraction of its loops' loads and stores that one thread has, "unset": an element that is read before anything was
-    stored in it, in words, or "", "started": how many parallel loops were run, "result", "after": what was returned, and the
-    arguments afterwards} of one call; `wanted`: names of counts."""
+    "most": the fraction of its loops' loads and stores that one thread has, "unset": an element that is read before
+    anything was stored in it, in words, or "", "started": how many parallel loops were run, "result", "after": what was
+    returned, and the arguments afterwards} of one call; `wanted`: names of counts."""
     report = watch(function, threads, schedule, chunk)(*arguments)
     return {
         "races": [facts_of(race) for race in report.races[:MOST_RACES]],
@@ -35,7 +35,10 @@ def alone(function, report, outside):
     if total - sum(report.work) > outside * total:
         return f"{total - sum(report.work)} of {total} loads and stores stand outside the loop over prange(...)"
     if sum(report.work) == most > 0 and sum(map(bool, report.iterations)) > 1:
-        return f"all {most} loads and stores of the loop are thread {report.work.index(most)}'s: the others have nothing to do"
+        return (
+            f"all {most} loads and stores of the loop are thread {report.work.index(most)}'s: the others have nothing "
+            "to do"
+        )
     return ""
 
 

@@ -22,8 +22,8 @@ def main(pid, seconds, patience):
             name = lines.get(timeout=seconds + patience if name else None)
         except queue.Empty:
             told = (
-                f"{name} did not end within {seconds:g} seconds, and cannot be interrupted. Does each of its loops come to "
-                "an end? What stands above was checked; the cells below it were not run."
+                f"{name} did not end within {seconds:g} seconds, and cannot be interrupted. Does each of its loops "
+                "come to an end? What stands above was checked; the cells below it were not run."
             )
             with contextlib.suppress(OSError):  # whoever would have read it may have gone
                 print(told, file=sys.stderr, flush=True)

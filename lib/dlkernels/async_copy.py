@@ -1,4 +1,5 @@
-"""Copies from global to shared memory that go on while the thread does something else (cp.async, compute capability 8.0).
+"""Copies from global to shared memory that go on while the thread does something else (cp.async, compute capability
+8.0).
 
     copy_async(tile, (row, column), a, index, inside)     16 bytes set out; zeros where `inside` is false
     ...arithmetic...

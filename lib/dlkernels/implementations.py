@@ -20,9 +20,9 @@ Checks take longer than the product of two small matrices. So an operation may d
 ``quick=function``, which its public function tries before `call`: from the same arguments it makes the very result
 that `call` would, or returns None for what it does not take. An error that it raises is the one of `call`, too.
 
-On a GPU the same holds for any operation on device arrays. Where what is prepared follows from shapes, dtypes and numbers,
-not from the elements of an array, the operation says ``by_shape=True``: `call` then checks the first call with such
-arguments, and keeps what it found for those that follow (`Plan`).
+On a GPU the same holds for any operation on device arrays. Where what is prepared follows from shapes, dtypes and
+numbers, not from the elements of an array, the operation says ``by_shape=True``: `call` then checks the first call with
+such arguments, and keeps what it found for those that follow (`Plan`).
 
 Gradients. Each operation names its backward, or says why it has none (`no_backward`). A backward is one of two things:
 
@@ -131,9 +131,10 @@ class Implementation:
     ``limits`` says in words what it cannot do (shapes, sizes, hardware); ``largest`` is the number of elements
     beyond which nobody would wait for it (None: no bound); ``kernels`` are the CUDA kernels it launches, each
     with the numba signatures under which it is compiled for GPUs without one. ``public``: the operation's function
-    takes it; of several, the last one that has the dtype. ``capability``: the oldest GPU that has its instructions, such
-    as (8, 0), and ``instead`` what to use on an older one. ``flushes``: it adds float32 by atomics in global memory, where a
-    GPU takes subnormal numbers for zeros: with each number that is added, a result may lose up to the smallest normal one.
+    takes it; of several, the last one that has the dtype. ``capability``: the oldest GPU that has its instructions,
+    such as (8, 0), and ``instead`` what to use on an older one. ``flushes``: it adds float32 by atomics in global
+    memory, where a GPU takes subnormal numbers for zeros: with each number that is added, a result may lose up to the
+    smallest normal one.
 
     On a GPU a rung gets C-contiguous arrays: what is not was copied before (`run`). It need not begin at a multiple of
     16 bytes, as a slice of a device array may not.
@@ -198,7 +199,8 @@ def _all_operations():
 
 @functools.cache
 def _import_all():
-    """The one import that goes up, from the table to what is in it: by name, and only when the whole table is asked for."""
+    """The one import that goes up, from the table to what is in it: by name, and only when the whole table is asked
+    for."""
     global _OPERATIONS
     order = list(FOLDERS)
     for folder in order:
@@ -485,7 +487,8 @@ def _differentiable(name):
 
 
 def bound(function, arguments, named, defaults=False):
-    """{parameter: value} of a call that went well, as inspect's `bind` has it, which takes as long as a small kernel."""
+    """{parameter: value} of a call that went well, as inspect's `bind` has it, which takes as long as a small
+    kernel."""
     names, values = _names(function)
     if names is None:
         call = _signature(function).bind(*arguments, **named)

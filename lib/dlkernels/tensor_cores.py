@@ -9,16 +9,17 @@ pairs: with group = lane // 4 and t = lane % 4,
     a2: row group,     columns 2t + 8, 2t + 9  c0, c1: row group,     columns 2t, 2t + 1
     a3: row group + 8, columns 2t + 8, 2t + 9  c2, c3: row group + 8, columns 2t, 2t + 1
 
-`load_matrices` brings four 8 x 8 matrices from shared memory to these places: thread 8 j + r says where row r of matrix j
-begins (16 bytes), and each thread gets one pair of each matrix: of row `group`, columns 2t and 2t + 1.
-`load_matrices_transposed` gives it rows 2t and 2t + 1 of column `group`. With threads 0 to 15 at the 16 rows of a block,
-and threads 16 to 31 at the same rows 8 columns on, the four results of the first are a0 to a3, and those of the second
-are b0, b1 of 8 columns and b0, b1 of the next 8.
+`load_matrices` brings four 8 x 8 matrices from shared memory to these places: thread 8 j + r says where row r of matrix
+j begins (16 bytes), and each thread gets one pair of each matrix: of row `group`, columns 2t and 2t + 1.
+`load_matrices_transposed` gives it rows 2t and 2t + 1 of column `group`. With threads 0 to 15 at the 16 rows of a
+block, and threads 16 to 31 at the same rows 8 columns on, the four results of the first are a0 to a3, and those of the
+second are b0, b1 of 8 columns and b0, b1 of the next 8.
 
 `pack(kind)` rounds two float32 numbers to such a pair, so that sums can be factors of the next product.
 
-(PTX ISA: "mma.m16n8k16", "ldmatrix", "cvt.rn". Compute capability 8.0 on.) The executor and the compiled engine have no tensor
-cores: there the functions below stand in, with the same accesses to shared memory and the same elements in each thread.
+(PTX ISA: "mma.m16n8k16", "ldmatrix", "cvt.rn". Compute capability 8.0 on.) The executor and the compiled engine have no
+tensor cores: there the functions below stand in, with the same accesses to shared memory and the same elements in each
+thread.
 """
 
 import functools
@@ -95,7 +96,8 @@ load_matrices, load_matrices_transposed = _load_matrices(False), _load_matrices(
 
 @functools.cache
 def pack(kind):
-    """The intrinsic pair(low, high) -> both as 16-bit numbers in one word, rounded to the nearest. kind: as for `multiply`."""
+    """The intrinsic pair(low, high) -> both as 16-bit numbers in one word, rounded to the nearest. kind: as for
+    `multiply`."""
 
     @intrinsic
     def pair(typing_context, low, high):

@@ -8,10 +8,10 @@ array, it cannot. `load4` and `store4` promise it (CUDA C++ programmers write ``
     store4(out, 4 * i, (a0, a1, a2, a3))
     t0, t1, t2, t3 = load4(tile, (row, column))         # of shared memory
 
-`store2` stores two neighbours, 8 bytes. The array must be C-contiguous and its data aligned to 16 bytes, the (last) index
-a multiple of the width: true for every array that `cuda.device_array` or `cuda.to_device`
-makes, not for every slice of one (layouts.aligned asks), and for a shared array whose rows are multiples of 16 bytes. For
-float64 an access is 32 bytes, which the hardware moves with two instructions.
+`store2` stores two neighbours, 8 bytes. The array must be C-contiguous and its data aligned to 16 bytes, the (last)
+index a multiple of the width: true for every array that `cuda.device_array` or `cuda.to_device` makes, not for every
+slice of one (layouts.aligned asks), and for a shared array whose rows are multiples of 16 bytes. For float64 an access
+is 32 bytes, which the hardware moves with two instructions.
 """
 
 from llvmlite import ir

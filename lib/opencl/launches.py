@@ -142,9 +142,15 @@ def conv2d(x, weight, bias, g, sizes, kernel="conv2d_implicit"):
 def _struct(x, weight, bias, g, sizes):
     (batch, _, height, width), (outs, ins, *_), (rows, columns) = x.shape, weight.shape, sizes
     values = {name: getattr(g, name) for name in GEOMETRY.names if hasattr(g, name)} | {
-        "batch": batch, "ins": ins, "outs": outs // g.groups, "height": height, "width": width, "rows": rows,
-        "columns": columns, "biased": bias is not None,
-    }  # fmt: skip
+        "batch": batch,
+        "ins": ins,
+        "outs": outs // g.groups,
+        "height": height,
+        "width": width,
+        "rows": rows,
+        "columns": columns,
+        "biased": bias is not None,
+    }
     return np.array([tuple(values[name] for name in GEOMETRY.names)], GEOMETRY)[0]
 
 

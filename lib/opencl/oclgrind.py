@@ -89,8 +89,12 @@ def watched(command, limit=120):
         try:
             done = subprocess.run(
                 ["oclgrind", "--data-races", "--log", str(log), *command],
-                env=environment, capture_output=True, text=True, timeout=limit, check=False,
-            )  # fmt: skip
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"Under Oclgrind it took longer than {limit} seconds. Take a smaller size.") from None
         if done.returncode:

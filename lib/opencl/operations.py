@@ -239,9 +239,15 @@ def _layer(sequence, g, reverse, x, h, c, w_ih, w_hh, b_ih, b_hh, out):
     lengths = np.full(g.batch, g.steps) if g.lengths is None else g.lengths
     of_x = launches.linear(_there(x.reshape(-1, x.shape[-1])), _there(w_ih), _there(b_ih))
     found = launches.lstm(
-        of_x.reshape(g.steps, g.batch, -1), _there(w_hh), _there(b_hh), _there(lengths.astype(np.int32)), _there(h),
-        _there(c), reverse, sequence,
-    )  # fmt: skip
+        of_x.reshape(g.steps, g.batch, -1),
+        _there(w_hh),
+        _there(b_hh),
+        _there(lengths.astype(np.int32)),
+        _there(h),
+        _there(c),
+        reverse,
+        sequence,
+    )
     for to, array in zip((out, h, c), found, strict=True):
         _into(to, array)
 

@@ -269,9 +269,13 @@ BINARY = {
     "RShift": operator.rshift, "BitAnd": operator.and_, "BitOr": operator.or_, "BitXor": operator.xor,
 }  # fmt: skip
 COMPARE = {
-    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "Eq": operator.eq,
     "NotEq": operator.ne,
-}  # fmt: skip
+}
 
 
 def normal(x):

@@ -12,9 +12,12 @@ UNKNOWN = 16  # iterations of a loop whose length cannot be read from the argume
 DEEPEST = 8  # calls of device functions inside each other that are followed
 
 _BINARY = {
-    ast.Add: int.__add__, ast.Sub: int.__sub__, ast.Mult: int.__mul__, ast.FloorDiv: int.__floordiv__,
+    ast.Add: int.__add__,
+    ast.Sub: int.__sub__,
+    ast.Mult: int.__mul__,
+    ast.FloorDiv: int.__floordiv__,
     ast.Mod: int.__mod__,
-}  # fmt: skip
+}
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -35,9 +38,11 @@ class _Extents:
     def __init__(self, grid, block):
         self.threads = int(np.prod(grid, dtype=np.int64)) * int(np.prod(block, dtype=np.int64))
         self.places = {
-            "gridDim": grid, "blockDim": block, "blockIdx": [g // 2 for g in grid],
+            "gridDim": grid,
+            "blockDim": block,
+            "blockIdx": [g // 2 for g in grid],
             "threadIdx": [b // 2 for b in block],
-        }  # fmt: skip
+        }
         self.sizes = [g * b for g, b in zip(grid, block, strict=True)]
         self.middle = [
             b * n + t for b, n, t in zip(self.places["blockIdx"], block, self.places["threadIdx"], strict=True)

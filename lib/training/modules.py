@@ -153,8 +153,9 @@ class Linear(Module):
 class Conv2d(Module):
     """A convolution; see dlkernels.conv2d. Weights and bias are within 1/sqrt(numbers that a result sees)."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 *, generator):  # fmt: skip
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, *, generator
+    ):
         kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
         shape = (out_channels, in_channels // groups, *kernel)
         bound = 1 / math.sqrt(math.prod(shape[1:]))

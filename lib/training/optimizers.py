@@ -60,8 +60,10 @@ class Optimizer:
         for k, (p, saved) in enumerate(zip(self.parameters, states, strict=True)):
             for name, value in saved.items():
                 if name != "step" and (name not in self.moments or tuple(value.shape) != p.shape):
-                    raise ValueError(f"{name} of parameter {k} has shape {value.shape}; expected one of "
-                                     f"{self.moments}, of shape {p.shape}.")  # fmt: skip
+                    raise ValueError(
+                        f"{name} of parameter {k} has shape {value.shape}; expected one of "
+                        f"{self.moments}, of shape {p.shape}."
+                    )
         self.lr, self.options = state["lr"], {name: _plain(value) for name, value in state["options"].items()}
         for p, current, saved in zip(self.parameters, self.state, states, strict=True):
             current.clear()

@@ -74,8 +74,9 @@ def exchange(x, group, counts):
     Returns (the rows that arrived, in the order of ranks, how many came from each). Backward sends gradients back.
     """
     if sum(counts) != x.shape[0] or len(counts) != group.size:
-        raise ValueError(f"counts is {list(counts)}; expected {group.size} numbers that add up to {x.shape[0]}, "
-                         "the rows of x.")  # fmt: skip
+        raise ValueError(
+            f"counts is {list(counts)}; expected {group.size} numbers that add up to {x.shape[0]}, the rows of x."
+        )
     parts = group.all_to_all(np.split(x.data, np.cumsum(counts)[:-1]))
     came = [len(part) for part in parts]
 
@@ -95,5 +96,7 @@ def _expect(x, dim, length, group):
     cuts = bounds(length, group.size)
     local_length = cuts[group.rank + 1] - cuts[group.rank]
     if x.shape[dim] != local_length:
-        raise ValueError(f"worker {group.rank} has {x.shape[dim]} of {length} along dimension {dim}; expected "
-                         f"{local_length}, as workers.bounds cuts.")  # fmt: skip
+        raise ValueError(
+            f"worker {group.rank} has {x.shape[dim]} of {length} along dimension {dim}; expected "
+            f"{local_length}, as workers.bounds cuts."
+        )

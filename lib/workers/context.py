@@ -133,9 +133,14 @@ class _Ring:
                 k, v, of_k, of_v = self.turn(k, v, of_k, of_v)
             for queries, keys, causal in self.pairs(owner):
                 parts = dlkernels.attention_backward_from_sums(
-                    grad[queries], q[queries], k[keys], v[keys], result[queries], sums[(slice(None), *queries[:2])],
+                    grad[queries],
+                    q[queries],
+                    k[keys],
+                    v[keys],
+                    result[queries],
+                    sums[(slice(None), *queries[:2])],
                     is_causal=causal,
-                )  # fmt: skip
+                )
                 of_q[queries] += parts[0]
                 of_k[keys] += parts[1]
                 of_v[keys] += parts[2]

@@ -223,8 +223,14 @@ def timeline(group, examples, width=32, tries=20, **options):
         model.synchronize()
         done = time.perf_counter()
         sums = [(a - begin, b - begin) for a, b in sorted(noted.sums)]
-        found.append({"forward": (0, middle - begin), "backward": (middle - begin, end - begin), "sums": sums,
-                      "done": done - begin})  # fmt: skip
+        found.append(
+            {
+                "forward": (0, middle - begin),
+                "backward": (middle - begin, end - begin),
+                "sums": sums,
+                "done": done - begin,
+            }
+        )
     length = group.all_reduce(np.array([run["done"] for run in found]), "max")
     return found[int(np.argsort(length)[len(length) // 2])]
 

@@ -18,8 +18,10 @@ class Grid:
 
     def __init__(self, group, pipeline=1, data=1, tensor=1):
         if pipeline * data * tensor != group.size:
-            raise ValueError(f"a grid of {pipeline} x {data} x {tensor} has {pipeline * data * tensor} workers; "
-                             f"expected {group.size}, the size of the group.")  # fmt: skip
+            raise ValueError(
+                f"a grid of {pipeline} x {data} x {tensor} has {pipeline * data * tensor} workers; "
+                f"expected {group.size}, the size of the group."
+            )
         self.group, self.sizes = group, (pipeline, data, tensor)
         p, rest = divmod(group.rank, data * tensor)
         d, t = divmod(rest, tensor)

@@ -49,8 +49,13 @@ def one_f_one_b(workers, microbatches):
     orders = []
     for s in range(workers):
         warmup = min(workers - 1 - s, microbatches)
-        orders.append(_in_turns([Action("F", s, i) for i in range(microbatches)],
-                                [Action("B", s, i) for i in range(microbatches)], warmup))  # fmt: skip
+        orders.append(
+            _in_turns(
+                [Action("F", s, i) for i in range(microbatches)],
+                [Action("B", s, i) for i in range(microbatches)],
+                warmup,
+            )
+        )
     return orders
 
 

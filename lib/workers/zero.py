@@ -222,8 +222,10 @@ class _Use:
     def backward(self, grads, kept):
         self.flat = None
         shapes = self.module.shapes
-        parts = [np.zeros(shape, self.module.shard.dtype) if grad is None else grad
-                 for grad, shape in zip(grads, shapes, strict=True)]  # fmt: skip
+        parts = [
+            np.zeros(shape, self.module.shard.dtype) if grad is None else grad
+            for grad, shape in zip(grads, shapes, strict=True)
+        ]
         flat = np.concatenate([part.reshape(-1) for part in parts])
         return [self.module.group.reduce_scatter(flat, "mean", "direct")]
 

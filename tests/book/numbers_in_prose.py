@@ -37,7 +37,7 @@ NAMED = [  # a digit that is part of a name, a size that is chosen, a place in t
     r"(?<=\[)\d+(?:\.\d+)?(?: [^\]]+)?(?=\])",  # [7 Vector add](...), [8.2](...)
     r"\b(?:CC BY|BSD|PEP|issue|issues|version|since) \d+(?:\.\d+)+|\b(?:BSD|PEP|issue) \d+(?:-Clause)?",
     r"^\d+\.(?= )",
-]  # fmt: skip
+]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 RESULT = re.compile(
     r"\s*(?:times\b|%|x\b|per ?cent\b|GB/s|TB/s|GFLOP|TFLOP|FLOP/s|ns\b|us\b|µs\b|ms\b|seconds?\b|s\b|cycles?\b)"

@@ -47,5 +47,6 @@ def test_what_is_over_budget_is_named_with_its_seconds(monkeypatch):
     monkeypatch.setattr(budgets, "allowed", lambda kind: (10, {"long": 40}))
     assert list(budgets.over("pages", {"a": 14, "long": 59})) == []
     assert list(budgets.over("pages", {"a": 16, "long": 61})) == [
-        "a took 16 s, its budget is 10 s (tests/budgets.toml)", "long took 61 s, its budget is 40 s (tests/budgets.toml)",
-    ]  # fmt: skip
+        "a took 16 s, its budget is 10 s (tests/budgets.toml)",
+        "long took 61 s, its budget is 40 s (tests/budgets.toml)",
+    ]

@@ -25,9 +25,11 @@ def test_a_point_is_on_the_frontier_if_no_other_beats_it(points):
     way = rising(points)
     for point in points:
         beaten = any(
-            p.nbytes <= point.nbytes and p.accuracy >= point.accuracy
-            and (p.nbytes, p.accuracy) != (point.nbytes, point.accuracy) for p in points
-        )  # fmt: skip
+            p.nbytes <= point.nbytes
+            and p.accuracy >= point.accuracy
+            and (p.nbytes, p.accuracy) != (point.nbytes, point.accuracy)
+            for p in points
+        )
         assert any((p.nbytes, p.accuracy) == (point.nbytes, point.accuracy) for p in way) != beaten
 
 

@@ -206,8 +206,11 @@ def test_two_locks_end_in_a_ring_only_where_each_thread_has_one(opened, same):
         shown = opened.evaluate(
             "[...document.querySelectorAll('[data-link]')].map((e) => [e.dataset.link, e.dataset.how])"
         )
-        expected = {f"{t.upper()}{lock}": "holds" if holds[lock] == t else "wants" if wants[t] == lock else ""
-                    for t in "ab" for lock in (1, 2)}  # fmt: skip
+        expected = {
+            f"{t.upper()}{lock}": "holds" if holds[lock] == t else "wants" if wants[t] == lock else ""
+            for t in "ab"
+            for lock in (1, 2)
+        }
         assert dict(shown) == expected, order
         ring = wants == {"a": 2, "b": 1}
         assert ("Nobody goes on" in opened.evaluate(CAPTION)) == ring

@@ -200,10 +200,12 @@ CITES = "\nAs shown {cite}`%s`.\n"
 
 def test_a_page_that_became_live_is_what_it_would_be_if_all_were_built_at_once(tmp_path):
     (tmp_path / "conf.py").write_text(CONF + THEME)
-    (tmp_path / "works.bib").write_text("".join(
-        f"@misc{{{key}, author={{{key.title()}, A.}}, title={{Work {key}}}, year={{19{i}0}}}}\n"
-        for i, key in enumerate(("amdahl", "flynn", "unread"))
-    ))  # fmt: skip
+    (tmp_path / "works.bib").write_text(
+        "".join(
+            f"@misc{{{key}, author={{{key.title()}, A.}}, title={{Work {key}}}, year={{19{i}0}}}}\n"
+            for i, key in enumerate(("amdahl", "flynn", "unread"))
+        )
+    )
     (tmp_path / "index.md").write_text(START % "one\ntwo\nworks")
     (tmp_path / "one.md").write_text(page("One", COUNTED) + CITES % "amdahl")
     (tmp_path / "two.md").write_text(page("Two", COUNTED) + CITES % "flynn" + CITES % "amdahl")

@@ -287,9 +287,7 @@ FLAWS = {
     "thread": (
         Flaw(
             name="f",
-            judge=ThreadTask(
-                id="99-j", **COMMON, scenario=count, spec=lambda n: n, cases=(), schedules=20, stress=0
-            ),
+            judge=ThreadTask(id="99-j", **COMMON, scenario=count, spec=lambda n: n, cases=(), schedules=20, stress=0),
             wrong=counter_without_lock,
             right=counter_with_lock,
             fields={"threads": Whole(1, 3)},
@@ -299,7 +297,7 @@ FLAWS = {
         {"threads": 1},
         {"threads": 2},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FLAWS)

@@ -333,8 +333,11 @@ def test_a_release_works_without_the_hidden_cases(tmp_path):
     assert mine == str(numbers)  # what draws each student's numbers travels with the library
     environment = {"PYTHONPATH": str(tmp_path / "class" / "lib"), "PATH": "/usr/bin", "HOME": str(tmp_path)}
     checked = subprocess.run(
-        [sys.executable, "-m", "coursework.check", "02"], cwd=tmp_path / "class", env=environment, capture_output=True,
+        [sys.executable, "-m", "coursework.check", "02"],
+        cwd=tmp_path / "class",
+        env=environment,
+        capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     assert (checked.returncode, checked.stderr) == (1, "")
     assert "not solved yet" in checked.stdout

@@ -376,11 +376,14 @@ HISTOGRAM = ParallelTask(
         Case("large", lambda rng: (rng.integers(0, 9, 3000), np.zeros(9, np.int64))),
     ),
     budget=Budget(
-        points=1, text="no cache line shared", require={"false_sharing": 0, "arrays": 1}, over="Pad.",
+        points=1,
+        text="no cache line shared",
+        require={"false_sharing": 0, "arrays": 1},
+        over="Pad.",
         case=Case("40", lambda rng: (rng.integers(0, 4, 40), np.zeros(4, np.int64))),
     ),
     **COMMON,
-)  # fmt: skip
+)
 
 
 @njit(parallel=True)

@@ -79,8 +79,9 @@ def test_points_and_comments_by_hand_survive_another_run(graded):
     assert "The points were set by hand: 9.5." in (folder / "feedback" / "anna.md").read_text().replace("\\.", ".")
     with open(folder / "totals.csv") as file:
         assert [(r["student"], r[EXERCISE], r["total"], r["of"]) for r in csv.DictReader(file)] == [
-            ("anna", "9.5", "9.5", str(hostile.MOST)), ("ben", "2", "2", str(hostile.MOST)),
-        ]  # fmt: skip
+            ("anna", "9.5", "9.5", str(hostile.MOST)),
+            ("ben", "2", "2", str(hostile.MOST)),
+        ]
 
 
 def test_a_first_run_leaves_a_file_to_write_into(graded):

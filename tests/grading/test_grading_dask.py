@@ -209,8 +209,11 @@ def test_dask_gives_the_same_grades_even_if_a_worker_is_killed(tmp_path):
     with workers(distributed) as two:
         process = subprocess.Popen(
             command(tmp_path / "in", tmp_path / "there", "--grade-dask", two.scheduler_address),
-            cwd=hostile.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            cwd=hostile.ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         while process.poll() is None and not made(tmp_path / "there"):
             time.sleep(0.1)
         os.kill(two.workers[0].pid, signal.SIGKILL)
@@ -230,8 +233,11 @@ def test_result_files_do_not_change_after_the_cluster_wrote_them(tmp_path):
     with workers(distributed, 1) as one, open(tmp_path / "said", "w+") as said:
         process = subprocess.Popen(
             [*command(tmp_path / "in", tmp_path / "out", "--grade-dask", one.scheduler_address), "-s"],
-            cwd=hostile.ROOT, stdout=said, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )  # fmt: skip
+            cwd=hostile.ROOT,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
         while process.poll() is None and "graded on the cluster" not in (tmp_path / "said").read_text():
             time.sleep(0.02)
         before = {path: when for path, when in made(tmp_path / "out").items() if path.parent.name != "nothing"}

@@ -343,8 +343,10 @@ def test_classroom_50_keeps_what_is_marked_as_an_override(out, tmp_path, capsys)
         for e in json.loads((out / "export" / "classroom50.json").read_text())["assignments"]["w7"]["entries"]
     }
     assert {o: (e["override"], e["submissions"][0]["score"]) for o, e in entries.items()} == {
-        "ben": (True, 7), "olga": (True, 4), "aant": (True, 20),
-    }  # fmt: skip
+        "ben": (True, 7),
+        "olga": (True, 4),
+        "aant": (True, 20),
+    }
     record = entries["ben"]["submissions"][0]
     assert (record["schema"], record["commit"], record["max-score"]) == (
         "classroom50/result/v1",

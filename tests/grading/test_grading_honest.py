@@ -105,7 +105,7 @@ RED_KERNELS = {
     "a sum of 600 terms": [ADD.replace("a[i] + b", "a[i]" + " + 0" * 600 + " + b")],
     "a form feed, by which IPython counts lines and Python does not": ["SIZE = 16\n\x0c\n" + SIZED],
     "the kernel before": [ADD, ADD.replace("+ b", "- b")],
-}  # fmt: skip
+}
 
 FIRST = "@njit\ndef scale_shift(x, scale, shift, out):\n    for n in range(x.shape[0]):\n        for i in range(x.shape[1]):\n            for j in range(x.shape[2]):\n                for c in range(x.shape[3]):\n                    out[n, i, j, c] = x[n, i, j, c] * scale[c] + shift[c]\n"
 COMPILED = {

@@ -24,7 +24,10 @@ def told(*cells):
     [
         ("from coursework import definition", "coursework.definition"),
         ("import coursework.tasks.c07 as t\nx = t.LAUNCH", "coursework.tasks.c07, t"),
-        ("from coursework.tasks.c03.shared import makespan\ny = makespan([1], 2, 3)", "coursework.tasks.c03.shared.makespan, makespan"),
+        (
+            "from coursework.tasks.c03.shared import makespan\ny = makespan([1], 2, 3)",
+            "coursework.tasks.c03.shared.makespan, makespan",
+        ),
         ("def f():\n    from coursework.variants import of", "coursework.variants.of"),
         ("import coursework.notebook\nd = coursework.notebook.definition.find", ".definition"),
         ("from coursework.notebook import _task", "coursework.notebook._task"),
@@ -50,7 +53,7 @@ def told(*cells):
         ("import gc\nd = gc.get_objects()", ".get_objects"),
         ("b = __builtins__\nd = b.__dict__", "__builtins__"),
     ],
-)  # fmt: skip
+)
 def test_what_knows_the_answers_is_told(source, words):
     assert told(source) == [f"asks the course for its own answers: cell 07-sectors ({words})"]
 

@@ -490,9 +490,10 @@ def test_every_entry_has_a_row_and_a_reason(found, tmp_path):
         "link": ("missing", "07_vector_add.ipynb is a link, and links are not followed"),
         "notes.txt": ("unmatched: notes.txt is no notebook; look at it", ""),
         "07_vector_add.ipynb": (
-            "unmatched: names no student; put it into a folder with the student's name, as in the roster, and grade again", "",
+            "unmatched: names no student; put it into a folder with the student's name, as in the roster, and grade again",
+            "",
         ),
-    }  # fmt: skip
+    }
     assert [name for name, row in rows.items() if row.path] == ["good"]
 
 
@@ -596,8 +597,9 @@ def test_two_students_of_one_name_keep_their_own_work(found, first, second):
     class_ = [{"student": "Anna Ant", "email": "a2@x"}, {"student": "Anna Ant", "email": "a1@x"}]
     rows = found({}, rows=class_)
     assert {name: text(row) for name, row in rows.items() if row.exercise == EXERCISE and row.status == "missing"} == {
-        "Anna Ant (a1@x)": None, "Anna Ant (a2@x)": None,
-    }  # fmt: skip
+        "Anna Ant (a1@x)": None,
+        "Anna Ant (a2@x)": None,
+    }
     unmatched = [row for row in rows.values() if row.status.startswith("unmatched")]
     assert len(unmatched) == 2
     assert "fits 2 students of the roster" in unmatched[0].status
@@ -677,8 +679,9 @@ def test_the_number_of_a_learning_system_is_no_other_number_of_the_roster(found)
     files = {"Anna Ant_17_assignsubmission_file_/07_vector_add.ipynb": "Anna's"}
     seen = found(files, rows=[{"student": "Ben", "number": "17"}])
     assert {name: (text(row), row.flags) for name, row in seen.items()} == {
-        "Ben": (None, ()), "Anna Ant": ("Anna's", ("not in the roster",)),
-    }  # fmt: skip
+        "Ben": (None, ()),
+        "Anna Ant": ("Anna's", ("not in the roster",)),
+    }
     class_ = [{"student": "Ben", "id": "17"}, {"student": "Anna Ant", "id": "18"}]
     assert {name: text(row) for name, row in found({}, rows=class_).items()} == {"Ben": None, "Anna Ant": "Anna's"}
 
@@ -702,8 +705,10 @@ def test_where_number_and_name_mean_two_students_neither_is_chosen(found, class_
 def test_roster_gives_everybody_a_row(found, tmp_path):
     rows = found({"carl/07_vector_add.ipynb": "x"}, rows=["anna", "ben"])
     assert [(s.student, s.path is None, s.flags) for s in rows.values()] == [
-        ("anna", True, ()), ("ben", True, ()), ("carl", False, ("not in the roster",)),
-    ]  # fmt: skip
+        ("anna", True, ()),
+        ("ben", True, ()),
+        ("carl", False, ("not in the roster",)),
+    ]
 
 
 ROSTERS = {

@@ -293,12 +293,13 @@ def test_bytes_that_are_named_often_are_not_read_without_end(tmp_path):
 
 
 DEEP = {
-    "elif": "def f(x):\n    if x == 0:\n        return 0\n" + "".join(f"    elif x == {i}:\n        return {i}\n" for i in range(1, 2000)),
+    "elif": "def f(x):\n    if x == 0:\n        return 0\n"
+    + "".join(f"    elif x == {i}:\n        return {i}\n" for i in range(1, 2000)),
     "sum": "def f(x):\n    return " + " + ".join(["x"] * 5000),
     "brackets": "def f(x):\n    return " + "(" * 150 + "x" + ")" * 150,
     "not": "x = " + "not " * 3000 + "1",
     "attributes": "x = a" + ".b" * 20_000,
-}  # fmt: skip
+}
 
 
 @pytest.mark.quick

@@ -450,9 +450,11 @@ def test_a_copy_of_the_book_is_told_and_one_short_answer_is_not():
     public, _ = flags.given(hostile.MASTER)
     renamed = {i: re.sub(r"\bz\b", "total", re.sub(r"\bi\b", "index", s)) for i, s in public.items()}
     rows = [
-        outcome_of("copies the book", public), outcome_of("renames", renamed),
-        outcome_of("short", {"07-add": public["07-add"]}), outcome_of("nothing", {}),
-    ]  # fmt: skip
+        outcome_of("copies the book", public),
+        outcome_of("renames", renamed),
+        outcome_of("short", {"07-add": public["07-add"]}),
+        outcome_of("nothing", {}),
+    ]
     flagged, pairs = flags.look_alikes(rows, {EXERCISE: hostile.MASTER})
     assert flagged == {
         ("copies the book", EXERCISE): ["all longer answers equal the public solution"],

@@ -126,14 +126,17 @@ REFUSED = {  # with what the student reads
     "a set": (outer(lambda x: set(map(str, x))), "a set, which has no order; write `sorted(...)` around it"),
     "a list of a class": (sequences(Ours), "an Ours; write `list(...)` around it"),
     "a named tuple": (outer(lambda x: collections.namedtuple("Pair", "a")(x)), "a Pair; write `list(...)` around it"),
-    "a Fraction": (numbers(lambda x: fractions.Fraction(x) if np.isfinite(x) else x), "a Fraction; write `float(...)` around it"),
+    "a Fraction": (
+        numbers(lambda x: fractions.Fraction(x) if np.isfinite(x) else x),
+        "a Fraction; write `float(...)` around it",
+    ),
     "a Decimal": (numbers(decimal.Decimal), "a Decimal; write `float(...)` around it"),
     "an enum": (of_whole_numbers(lambda x: enum.IntEnum("Some", {"X": x}).X), "a Some; write `int(...)` around it"),
     "a complex number": (numbers(complex), "a complex; put complex numbers into an array"),
     "objects": (outer(objects), "an array of object; write `.tolist()` behind it"),
     "an array of a class": (arrays(lambda x: x.view(np.recarray)), "a recarray; write `np.asarray(...)` around it"),
     "a masked array": (arrays(np.ma.array), "a MaskedArray; write `np.asarray(...)` around it"),
-}  # fmt: skip
+}
 OTHERWISE = {  # right or wrong, as the task has it
     "floats": numbers(float),
     "truths": numbers(bool),

@@ -115,13 +115,15 @@ def test_one_run_with_everything_it_writes(tmp_path):
     assert f"2 of {hostile.MOST} points (graded)" in done.stdout
     assert "Not graded: 1 missing, 1 unreadable." in done.stdout
     assert [(r["student"], r["points"], r["status"].split(":")[0]) for r in table(out)] == [
-        ("'=anna", "2", "graded"), ("ben", "0", "unreadable"), ("carla", "0", "missing"),
-    ]  # fmt: skip
+        ("'=anna", "2", "graded"),
+        ("ben", "0", "unreadable"),
+        ("carla", "0", "missing"),
+    ]
     cases = ET.parse(out / "junit.xml").getroot().findall(".//testcase")
     properties = [{p.get("name"): p.get("value") for p in case.findall(".//property")} for case in cases]
     assert [(p["student"], p["points"], p["max_points"]) for p in properties] == [
         (student, points, str(hostile.MOST)) for student, points in (("=anna", "2"), ("ben", "0"), ("carla", "0"))
-    ]  # fmt: skip
+    ]
     assert len(list((out / "feedback").iterdir())) == 6
     assert "07-launch" in (out / "overview.html").read_text(encoding="utf-8")
     # nothing changed: nothing is run again, and without --grade-strict the run is a success
@@ -146,8 +148,10 @@ def test_a_secret_is_made_once_and_another_gives_the_same_verdicts(tmp_path):
     for _ in range(2):
         done = subprocess.run(
             [part for part in command(tmp_path / "in", tmp_path / "out") if part not in ("--grade-seed", "a test")],
-            cwd=hostile.ROOT, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=hostile.ROOT,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0
         texts.append((tmp_path / "out" / "seed.txt").read_text())
     assert texts[0] == texts[1]

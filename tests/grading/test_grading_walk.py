@@ -200,8 +200,10 @@ def told():
 
 def fits(said, shown):
     """Whether a text is what the page shows, in which a line of three dots is any lines, and three dots any text."""
-    pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
-                      for line in shown.splitlines())  # fmt: skip
+    pattern = "".join(
+        "(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + "\n"
+        for line in shown.splitlines()
+    )
     return re.fullmatch(pattern, said) is not None
 
 

@@ -34,8 +34,11 @@ def ties(name):
     fraction, bias, top = (3, 7, NAMES[name][1]) if name == "e4m3" else (2, 15, NAMES[name][1])
     codes = np.arange(128)
     exponent, digits = codes >> fraction, codes & (1 << fraction) - 1
-    size = np.where(exponent > 0, np.ldexp(1.0 + digits / (1 << fraction), exponent - bias),
-                    np.ldexp(digits / (1 << fraction), 1 - bias))  # fmt: skip
+    size = np.where(
+        exponent > 0,
+        np.ldexp(1.0 + digits / (1 << fraction), exponent - bias),
+        np.ldexp(digits / (1 << fraction), 1 - bias),
+    )
     size = size[size <= top]
     middle = ((size[:-1] + size[1:]) / 2).astype(np.float32)
     around = [np.nextafter(middle, np.float32(0)), middle, np.nextafter(middle, np.float32(np.inf))]

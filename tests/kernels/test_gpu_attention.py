@@ -281,8 +281,9 @@ def test_what_rows_give_to_weight_and_bias_is_added_as_they_go_by(count, sums, o
     else:
         expected = reference.layer_norm_backward(grad, x, weight, bias)
     np.testing.assert_allclose(out, expected[0], rtol=1e-4, atol=1e-5)
-    loads, stores = ({a: e[0] for (k, a), e in requests(report, "global").items() if k == kind}
-                     for kind in ("load", "store"))  # fmt: skip
+    loads, stores = (
+        {a: e[0] for (k, a), e in requests(report, "global").items() if k == kind} for kind in ("load", "store")
+    )
     lines_of_32 = blocks * sums * -(-n // WARP)
     assert loads == dict.fromkeys(("grad", "x", "weight"), rows * count)
     assert stores == {"out": rows * count} | ({"parts": lines_of_32} if sums else {})
@@ -541,8 +542,11 @@ def test_patches_stay_in_registers(arch):
 
 @COMPILER
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
-@pytest.mark.parametrize(("kernels", "threads"), [(gpu_rows.NORM[0], 256), (gpu_decode.PARTS, 128), (gpu_decode.MERGE, 128)],
-                         ids=["norm", "parts", "merge"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kernels", "threads"),
+    [(gpu_rows.NORM[0], 256), (gpu_decode.PARTS, 128), (gpu_decode.MERGE, 128)],
+    ids=["norm", "parts", "merge"],
+)
 def test_rows_and_parts_do_not_spill(kernels, threads, arch):
     kernel, signatures = kernels
     view = xray.compiled(kernel, signatures[0], arch)

@@ -376,9 +376,12 @@ def widths_in(mix, name):
 
 
 IN_16_BYTES = {  # kernel: its arguments behind m, n, k
-    gpu_wide.wide_kernel: (), gpu_wide.unrolled_kernel: (), gpu_wide.double_buffered_kernel: (),
-    gpu_stacks.batched_kernel: (0, 0), gpu_stacks.split_kernel: (0, 0, 1, 8),
-}  # fmt: skip
+    gpu_wide.wide_kernel: (),
+    gpu_wide.unrolled_kernel: (),
+    gpu_wide.double_buffered_kernel: (),
+    gpu_stacks.batched_kernel: (0, 0),
+    gpu_stacks.split_kernel: (0, 0, 1, 8),
+}
 
 
 @COMPILER

@@ -143,7 +143,7 @@ def test_results_over_other_arrays_are_refused():
         (ValueError, "max_norm is nan; expected a finite number", lambda p: clip_grad_norm(p, np.nan)),
         (ValueError, "lr is inf; expected a finite number of at least 0", lambda p: sgd(p, p, lr=np.inf)),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments(error, words, call):
     with pytest.raises(error, match=words):
         call(np.zeros(3, np.float32))

@@ -102,9 +102,8 @@ def in_a_process(code, **environment):
     kept = {k: v for k, v in os.environ.items() if k not in ("NUMBA_THREADING_LAYER", "OMP_NUM_THREADS")}
     kept.pop("NUMBA_NUM_THREADS", None)
     done = subprocess.run(
-        [sys.executable, "-c", STRICT + code],
-        env=kept | environment, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+        [sys.executable, "-c", STRICT + code], env=kept | environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.strip()
 
@@ -478,10 +477,13 @@ def test_a_start_that_is_interrupted_leaves_nobody_behind():
     code = (
         "import threading\nstart, tries = threading.Thread.start, []\ndef interrupted(thread):\n    start(thread)\n"
         "    tries.append(thread)\n    if len(tries) == 2: raise KeyboardInterrupt\n"
-        "threading.Thread.start = interrupted\ntry:" + PRODUCT.replace("\n", "\n    ") + "\nexcept KeyboardInterrupt: pass\n"
-        "for thread in tries: thread.join(100)\nprint(any(thread.is_alive() for thread in tries))" + PRODUCT +
-        "print(sum(thread.is_alive() for thread in tries))"
-    )  # fmt: skip
+        "threading.Thread.start = interrupted\ntry:"
+        + PRODUCT.replace("\n", "\n    ")
+        + "\nexcept KeyboardInterrupt: pass\n"
+        "for thread in tries: thread.join(100)\nprint(any(thread.is_alive() for thread in tries))"
+        + PRODUCT
+        + "print(sum(thread.is_alive() for thread in tries))"
+    )
     assert in_a_process(code, NUMBA_NUM_THREADS="4") == "False\n3"
 
 
@@ -490,11 +492,14 @@ def test_a_start_that_is_interrupted_leaves_nobody_behind():
 def test_a_signal_during_the_start_whose_handler_calls_a_kernel(at):
     code = (
         "import signal, threading\nfrom dlkernels import team\ninside = []\ndef handler(*_):\n"
-        "    inside.append(team.members())" + PRODUCT.replace("from dlkernels import team\n", "").replace("\n", "\n    ") + f"\nhooked, times = {at}, [1]\n"
+        "    inside.append(team.members())"
+        + PRODUCT.replace("from dlkernels import team\n", "").replace("\n", "\n    ")
+        + f"\nhooked, times = {at}, [1]\n"
         "def interrupted(*arguments):\n    if times and times.pop(): signal.raise_signal(signal.SIGINT)\n"
-        f"    return hooked(*arguments)\nsignal.signal(signal.SIGINT, handler)\n{at} = interrupted" + PRODUCT +
-        "print(len(inside), inside[0] is team.members(), len(team._threads), threading.active_count())"
-    )  # fmt: skip
+        f"    return hooked(*arguments)\nsignal.signal(signal.SIGINT, handler)\n{at} = interrupted"
+        + PRODUCT
+        + "print(len(inside), inside[0] is team.members(), len(team._threads), threading.active_count())"
+    )
     assert in_a_process(code, NUMBA_NUM_THREADS="3") == "1 False 2 3"
 
 
@@ -502,8 +507,9 @@ def test_a_signal_during_the_start_whose_handler_calls_a_kernel(at):
 def test_a_layer_that_the_user_chose_is_used(layer):
     said = in_a_process(
         PRODUCT + "import numba\nprint(team.members() is team._layer, numba.threading_layer(), team.why_not())",
-        NUMBA_THREADING_LAYER=layer, NUMBA_NUM_THREADS="2",
-    )  # fmt: skip
+        NUMBA_THREADING_LAYER=layer,
+        NUMBA_NUM_THREADS="2",
+    )
     assert said == f"True {layer} NUMBA_THREADING_LAYER is set, and is respected."
 
 

@@ -141,8 +141,10 @@ def test_peaks_are_measured_once_then_remembered_then_read_from_disk(counted, mo
 
 def faster(peaks, times):
     """The same peaks, but for memory, which is so many times as fast."""
-    stream = {loop: {kind: {n: times * rate for n, rate in rates.items()} for kind, rates in by_store.items()}
-              for loop, by_store in peaks.stream.items()}  # fmt: skip
+    stream = {
+        loop: {kind: {n: times * rate for n, rate in rates.items()} for kind, rates in by_store.items()}
+        for loop, by_store in peaks.stream.items()
+    }
     return module.dataclasses.replace(peaks, stream=stream)
 
 

@@ -102,8 +102,11 @@ def test_outside_git_there_is_no_revision(monkeypatch):
 def test_a_record_beside_pytorch_is_read_as_it_was_written(tmp_path):
     columns = [{"instruction_set": s, "threads": n} for s in ("AVX2", "AVX-512") for n in (1, 2)]
     common = {"mode": "as a user has it", "passes": "forward"}
-    lines = [{**common, **column, "kind": kind, "mean": k + len(kind)}
-             for kind in ("all", "3x3") for k, column in enumerate(columns)]  # fmt: skip
+    lines = [
+        {**common, **column, "kind": kind, "mean": k + len(kind)}
+        for kind in ("all", "3x3")
+        for k, column in enumerate(columns)
+    ]
     measure.record("pair", {"rows": [], "means": lines, "peer": {"version": "9.9"}}, folder=tmp_path)
     pair = measure.Beside("pair", tmp_path)
     assert pair.kinds == ["3x3"]

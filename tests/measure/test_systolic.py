@@ -38,9 +38,12 @@ def test_weights_that_stay(shape, array, ahead):
     else:
         assert run.clocks == tiles * (2 * rows + columns + m - 2)
     assert run.counts == {
-        "macs": m * k * n, "reads a": m * k * parts(n, columns), "reads b": k * n,
-        "reads sums": m * n * (parts(k, rows) - 1), "writes": m * n * parts(k, rows),
-    }  # fmt: skip
+        "macs": m * k * n,
+        "reads a": m * k * parts(n, columns),
+        "reads b": k * n,
+        "reads sums": m * n * (parts(k, rows) - 1),
+        "writes": m * n * parts(k, rows),
+    }
     assert run.use == m * k * n / (run.clocks * rows * columns)
 
 
@@ -52,8 +55,11 @@ def test_sums_that_stay(shape, array):
     np.testing.assert_array_equal(run.result, a @ b)
     assert run.clocks == parts(m, rows) * parts(n, columns) * (2 * rows + columns + k - 2)
     assert run.counts == {
-        "macs": m * k * n, "reads a": m * k * parts(n, columns), "reads b": k * n * parts(m, rows), "writes": m * n,
-    }  # fmt: skip
+        "macs": m * k * n,
+        "reads a": m * k * parts(n, columns),
+        "reads b": k * n * parts(m, rows),
+        "writes": m * n,
+    }
 
 
 @pytest.mark.parametrize("ahead", [False, True])

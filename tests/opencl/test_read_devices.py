@@ -58,8 +58,11 @@ def test_oclgrind_says_the_same_of_the_zoo():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYOPENCL_NO_CACHE": "1"}
     done = subprocess.run(
         ["oclgrind", "--data-races", sys.executable, str(here / "read_zoo.py")],
-        capture_output=True, text=True, env=environment, timeout=120,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
     said = dict(part.split("\n", 1) for part in (done.stdout + done.stderr).split("== ")[1:])
     assert said.keys() == ZOO.keys(), done.stderr[-2000:]
     for name, (_, _, fault) in ZOO.items():

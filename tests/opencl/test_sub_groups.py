@@ -44,8 +44,11 @@ def test_a_device_without_them_takes_the_tree(monkeypatch):
     from opencl import launches
 
     asked = []
-    monkeypatch.setattr(launches, "program", lambda dtype, *files: asked.append(files) or launches.device().program(
-        "sum.cl", real="float"))  # fmt: skip
+    monkeypatch.setattr(
+        launches,
+        "program",
+        lambda dtype, *files: asked.append(files) or launches.device().program("sum.cl", real="float"),
+    )
     for has, file in ((False, "sum.cl"), (True, "sum_sub_groups.cl")):
         monkeypatch.setattr(launches.device(), "has_sub_groups", has)
         x = launches.device().array(np.ones((1, 10), np.float32))

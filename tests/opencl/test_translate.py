@@ -235,9 +235,9 @@ def test_views_and_layouts(layout):
 
     a = RNG.integers(-9, 9, (10, 12)).astype(np.float32)
     there = cuda.to_device(a)
-    a, there = {
-        "contiguous": (a, there), "transposed": (a.T, there.T), "strided": (a[::2, ::3], there[::2, ::3])
-    }[layout]  # fmt: skip
+    a, there = {"contiguous": (a, there), "transposed": (a.T, there.T), "strided": (a[::2, ::3], there[::2, ::3])}[
+        layout
+    ]
     x, y = np.arange(12, dtype=np.float32), np.arange(24, dtype=np.float32)
     out = np.zeros(12, np.float32)
     run(views_kernel, 1, 16, (there, (x, y), out))

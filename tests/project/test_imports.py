@@ -44,8 +44,11 @@ def loaded_by(code, tmp_path):
 
 
 @pytest.mark.rotates
-@pytest.mark.parametrize("code", ["import dlkernels", "from simt import cuda", LAUNCH.format(blocks=2)],
-                         ids=["dlkernels", "simt", "a small launch"])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    ["import dlkernels", "from simt import cuda", LAUNCH.format(blocks=2)],
+    ids=["dlkernels", "simt", "a small launch"],
+)
 def test_nothing_is_loaded_that_is_not_used(code, tmp_path):
     modules = loaded_by(code, tmp_path)
     assert "simt.executor.launch" in modules

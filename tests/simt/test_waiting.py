@@ -485,8 +485,10 @@ def test_which_loops_may_wait_and_for_what(text, tmp_path, monkeypatch):
 
     file = tmp_path / "loops.py"
     body = textwrap.indent(text, "    ")
-    file.write_text(f"import math\nfrom simt import cuda\n@cuda.jit(device=True)\ndef ready(a):\n    return a[0]\n"
-                    f"def f(a, i, n, step):\n{body}\n")  # fmt: skip
+    file.write_text(
+        f"import math\nfrom simt import cuda\n@cuda.jit(device=True)\ndef ready(a):\n    return a[0]\n"
+        f"def f(a, i, n, step):\n{body}\n"
+    )
     spec = importlib.util.spec_from_file_location("loops", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -330,9 +330,11 @@ class Writer:
             call = f"cuda.atomic.compare_and_swap({self.pick('ai', 'ai[1:]', array)}, {self.scalar(1)}, {value})"
         if self.chance(0.03):
             call = self.pick(
-                f"cuda.atomic.{operation}({array}, {index})", f"cuda.atomic.mul({array}, {index}, {value})",
-                f"cuda.atomic.{operation}({array}, idx={index}, val={value})", f"cuda.atomic.add({value}, {index}, 1)",
-            )  # fmt: skip
+                f"cuda.atomic.{operation}({array}, {index})",
+                f"cuda.atomic.mul({array}, {index}, {value})",
+                f"cuda.atomic.{operation}({array}, idx={index}, val={value})",
+                f"cuda.atomic.add({value}, {index}, 1)",
+            )
         if self.chance(0.5):
             name = self.name()
             self.emit(f"{name} = {call}", indent)
@@ -396,9 +398,11 @@ class Writer:
                 "missing",
             )
         call = self.pick(
-            f"{space}.array({shape}, {dtype})", f"{space}.array({shape}, {dtype})", f"{space}.array(shape={shape}, dtype={dtype})",
+            f"{space}.array({shape}, {dtype})",
+            f"{space}.array({shape}, {dtype})",
+            f"{space}.array(shape={shape}, dtype={dtype})",
             f"{space}.array({shape}, dtype={dtype})",
-        )  # fmt: skip
+        )
         if self.chance(0.04):
             call = self.pick(f"{space}.array({shape})", f"{space}.array(dtype={dtype})", f"{space}.zeros({shape}, {dtype})", f"{space}.array({shape}, {dtype}, 16)",
                              "const.array_like(TABLE)", "const.array_like(af)", "const.array_like(GRID)", "const.array_like(1)")  # fmt: skip

@@ -59,9 +59,11 @@ def brute_force(table, address, threads):
     flat = [a for mine in steps for a in mine if a[2] is not None]
     raced = {a[2] for a in flat for b in flat if a[2] == b[2] and a[1] != b[1] and "store" in (a[3], b[3])}
     false = {
-        address[a[2]] // 64 for a in flat for b in flat
+        address[a[2]] // 64
+        for a in flat
+        for b in flat
         if a[0] != b[0] and a[2] != b[2] and a[3] == "store" and address[a[2]] // 64 == address[b[2]] // 64
-    }  # fmt: skip
+    }
     moves = 0
     for turn in range(max(map(len, steps), default=0)):
         for mine in steps:
@@ -118,8 +120,10 @@ def test_addresses_in_arrays_of_any_layout(a, b, c, turned):
     assert np.array_equal(report.arguments[1], 2 * x)
     assert (report.loads, report.stores, report.races) == (x.size, x.size, [])
     assert not out.any()
-    offsets = sum(np.arange(n).reshape([-1 if i == d else 1 for i in range(3)]) * abs(s)
-                  for d, (n, s) in enumerate(zip(out.shape, out.strides, strict=True)))  # fmt: skip
+    offsets = sum(
+        np.arange(n).reshape([-1 if i == d else 1 for i in range(3)]) * abs(s)
+        for d, (n, s) in enumerate(zip(out.shape, out.strides, strict=True))
+    )
     assert report.lines_by_array["out"] == len(np.unique(offsets // 64))
 
 

@@ -97,14 +97,17 @@ def test_other_programs_can_read_it(path):
     assert sorted(load_file(path)) == ["model.count", "model.first.bias", "model.first.weight", "model.half"]
 
 
-@pytest.mark.parametrize(("thing", "words"), [
-    (lambda: None, "step is of type function; expected numbers"),
-    ({1: 2}, "has the key 1; expected names"),
-    ({"a": [object()]}, "step.a.0 is of type object"),
-    ({"a.b": np.zeros(1), "a": {"b": np.zeros(1)}}, "two arrays have the name step.a.b"),
-    ({"array of the file": "a"}, "has the key 'array of the file'; expected names"),
-    (np.array(["text"]), "step is an array of <U4; expected numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (lambda: None, "step is of type function; expected numbers"),
+        ({1: 2}, "has the key 1; expected names"),
+        ({"a": [object()]}, "step.a.0 is of type object"),
+        ({"a.b": np.zeros(1), "a": {"b": np.zeros(1)}}, "two arrays have the name step.a.b"),
+        ({"array of the file": "a"}, "has the key 'array of the file'; expected names"),
+        (np.array(["text"]), "step is an array of <U4; expected numbers"),
+    ],
+)
 def test_what_cannot_be_saved_leaves_the_old_file(path, thing, words):
     save(path, step=1)
     with pytest.raises(TypeError, match=words):
@@ -225,7 +228,7 @@ FORGED = {
     "a name twice in the state": (described('{"objects": {}, "objects": {}}', a=tensor()), "'objects' is there twice"),
     "a part that is none": (described('{"objects": {"array of the file": "a"}, "values": 1}', a=tensor()), "ndarray"),
     "parts that are missing": (described('{"values": {"array of the file": "a"}}', a=tensor()), "expected objects"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FORGED)

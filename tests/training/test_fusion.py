@@ -402,8 +402,11 @@ def test_kernels_compile_for_a_gpu():
 def network(seed=0):
     rng = np.random.default_rng(seed)
     return modules.Sequential(
-        modules.Linear(12, 20, generator=rng), modules.GELU(), modules.Dropout(0.2, generator=rng), modules.Linear(20, 3, generator=rng)
-    )  # fmt: skip
+        modules.Linear(12, 20, generator=rng),
+        modules.GELU(),
+        modules.Dropout(0.2, generator=rng),
+        modules.Linear(20, 3, generator=rng),
+    )
 
 
 def step(call, model):

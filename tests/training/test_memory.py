@@ -32,8 +32,10 @@ def test_bytes_are_those_of_the_arrays_that_are_kept():
 
 
 def layers(generator):
-    parts = [(modules.Linear(6, 6, generator=generator), modules.Dropout(0.3, generator=generator), modules.Tanh())
-             for _ in range(4)]  # fmt: skip
+    parts = [
+        (modules.Linear(6, 6, generator=generator), modules.Dropout(0.3, generator=generator), modules.Tanh())
+        for _ in range(4)
+    ]
     return [modules.Sequential(*part) for part in parts]
 
 

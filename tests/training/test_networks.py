@@ -186,8 +186,11 @@ def test_changes_of_shape_and_their_gradients(name, on):
 
 def smallest_with(kind):
     """The shortest network with such a layer, of those that run in device memory."""
-    known = (k for k, case in enumerate(CASES) if kind in (text := str(case["layers"]))
-             and not any(layer in text for layer in ("BatchNorm", "Transformer")))  # fmt: skip
+    known = (
+        k
+        for k, case in enumerate(CASES)
+        if kind in (text := str(case["layers"])) and not any(layer in text for layer in ("BatchNorm", "Transformer"))
+    )
     return min(known, key=lambda k: (np.prod(CASES[k]["x"]), len(str(CASES[k]["layers"]))))
 
 
@@ -220,8 +223,9 @@ def test_the_operations_of_the_table_are_there_by_name():
 def test_state_dicts_have_pytorchs_names_and_are_copies():
     block = made("TransformerBlock", 4, 2)
     state = block.state_dict()
-    assert list(state)[:4] == [f"self_attn.{name}" for name in
-                               ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")]  # fmt: skip
+    assert list(state)[:4] == [
+        f"self_attn.{name}" for name in ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
+    ]
     block.norm1.weight.data += 1
     assert (state["norm1.weight"] == 1).all()
     block.load_state_dict(state)

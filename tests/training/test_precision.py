@@ -14,8 +14,9 @@ def is_half(x):
 
 def layers(scale=1.0):
     generator = np.random.default_rng(3)
-    model = modules.Sequential(modules.Linear(32, 64, generator=generator), modules.ReLU(),
-                               modules.Linear(64, 8, generator=generator))  # fmt: skip
+    model = modules.Sequential(
+        modules.Linear(32, 64, generator=generator), modules.ReLU(), modules.Linear(64, 8, generator=generator)
+    )
     vars(model)["2"].weight.data *= np.float32(scale)
     return model, generator.standard_normal((16, 32)).astype(np.float32)
 

@@ -166,8 +166,11 @@ def test_a_grid_has_the_scales_that_its_parts_ask_for(granularity, scales, symme
     assert found.scales.shape == scales
     assert (found.zero_points is None) == symmetric
     spread, zeros = found.spread(x.shape)
-    parts = {"tensor": [np.s_[:, :]], "channel": [np.s_[k] for k in range(5)],
-             "group": [np.s_[k, j : j + 16] for k in range(5) for j in (0, 16, 32)]}[granularity]  # fmt: skip
+    parts = {
+        "tensor": [np.s_[:, :]],
+        "channel": [np.s_[k] for k in range(5)],
+        "group": [np.s_[k, j : j + 16] for k in range(5) for j in (0, 16, 32)],
+    }[granularity]
     for part in parts:
         scale, zero_point = calibration.calibrate(x[part], method, 4, symmetric)
         assert np.all(spread[part] == scale)

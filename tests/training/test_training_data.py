@@ -164,14 +164,17 @@ def test_an_error_of_the_thread_arrives_in_the_loop_and_ends_it():
     assert loader.position == 2, "the batch that failed comes again"
 
 
-@pytest.mark.parametrize(("arrays", "options", "words"), [
-    ((np.zeros(3), np.zeros(4)), {}, "the same number"),
-    ((np.zeros(0),), {}, "one at least"),
-    ((np.zeros(3),), {"batch_size": 0}, "batch_size is 0"),
-    ((np.zeros(3),), {"batch_size": 1.5}, "batch_size is 1.5"),
-    ((np.zeros(3),), {"prefetch": -1}, "prefetch is -1; expected a number of batches"),
-    ((np.zeros(3),), {"batch_size": 4, "drop_last": True}, "batch_size is 4; expected 1 to 3, the number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arrays", "options", "words"),
+    [
+        ((np.zeros(3), np.zeros(4)), {}, "the same number"),
+        ((np.zeros(0),), {}, "one at least"),
+        ((np.zeros(3),), {"batch_size": 0}, "batch_size is 0"),
+        ((np.zeros(3),), {"batch_size": 1.5}, "batch_size is 1.5"),
+        ((np.zeros(3),), {"prefetch": -1}, "prefetch is -1; expected a number of batches"),
+        ((np.zeros(3),), {"batch_size": 4, "drop_last": True}, "batch_size is 4; expected 1 to 3, the number"),
+    ],
+)
 def test_wrong_arguments_are_told(arrays, options, words):
     with pytest.raises(ValueError, match=words):
         Loader(arrays, **{"batch_size": 2} | options)

@@ -31,10 +31,13 @@ class Training:
         generator = np.random.default_rng(1)
         (x, y), self.test = data.digits()
         self.model = modules.Sequential(
-            modules.Conv2d(1, 4, 3, padding=1, generator=generator), modules.ReLU(), modules.MaxPool2d(2),
+            modules.Conv2d(1, 4, 3, padding=1, generator=generator),
+            modules.ReLU(),
+            modules.MaxPool2d(2),
             *([modules.Dropout(0.3, generator=np.random.default_rng(2))] if dropout else []),
-            modules.Flatten(), modules.Linear(64, 10, generator=generator),
-        )  # fmt: skip
+            modules.Flatten(),
+            modules.Linear(64, 10, generator=generator),
+        )
         self.optimizer = SGD(self.model.parameters(), lr=lr, momentum=0.9)
         self.loader = Loader((x[:examples], y[:examples]), batch_size, seed=4)
         self.schedule = CosineAnnealing(self.optimizer, total=200, warmup=3)
@@ -117,8 +120,11 @@ def child(path, told, epochs):
         return run
 
     checkpoints.open = lambda *arguments: InPieces(open(*arguments), told)  # noqa: SIM115 (its user closes it)
-    checkpoints.os = type("Os", (), {**vars(os), "fsync": after(os.fsync, b"f"), "replace": after(os.replace, b"r"),
-                                     "link": after(os.link, b"l")})  # fmt: skip
+    checkpoints.os = type(
+        "Os",
+        (),
+        {**vars(os), "fsync": after(os.fsync, b"f"), "replace": after(os.replace, b"r"), "link": after(os.link, b"l")},
+    )
     Training().fit(epochs=epochs, checkpoint_path=path, every=1, keep=2, resume=True, hooks=[lambda _: told(b"s")])
 
 

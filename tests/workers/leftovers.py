@@ -19,8 +19,11 @@ def nothing_left():
     yield
     gone_by = time.monotonic() + 120
     while time.monotonic() < gone_by:
-        more = [child for child in set(psutil.Process().children(recursive=True)) - children
-                if "resource_tracker" not in " ".join(child.cmdline())]  # fmt: skip
+        more = [
+            child
+            for child in set(psutil.Process().children(recursive=True)) - children
+            if "resource_tracker" not in " ".join(child.cmdline())
+        ]
         if not more and not left() - names:
             return
         time.sleep(0.05)

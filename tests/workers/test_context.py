@@ -24,8 +24,9 @@ def inputs(steps, dtype=np.float32):
 def test_attention_over_the_whole_sequence(n, balanced, is_causal, steps):
     q, k, v, grad = inputs(steps)
     names = ("q", "k", "v")
-    expected = dict(zip(names, dlkernels.scaled_dot_product_attention_backward(grad, q, k, v, is_causal=is_causal),
-                        strict=True))  # fmt: skip
+    expected = dict(
+        zip(names, dlkernels.scaled_dot_product_attention_backward(grad, q, k, v, is_causal=is_causal), strict=True)
+    )
     expected["y"] = dlkernels.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
 
     def ring(group):

@@ -148,9 +148,12 @@ def images(n, seed=0):
 def convolution(group=None):
     rng = np.random.default_rng(0)
     model = modules.Sequential(
-        modules.Conv2d(4, 6, 3, generator=rng), modules.BatchNorm2d(6), modules.ReLU(), modules.Flatten(),
+        modules.Conv2d(4, 6, 3, generator=rng),
+        modules.BatchNorm2d(6),
+        modules.ReLU(),
+        modules.Flatten(),
         modules.Linear(54, 5, generator=rng),
-    )  # fmt: skip
+    )
     return synchronized(model, group) if group else model
 
 

@@ -27,8 +27,11 @@ def test_groups_of_a_grid():
     for rank, (place, members) in enumerate(threads.run(work, 12)):
         p, d, t = place
         assert rank == (p * 3 + d) * 2 + t
-        assert members == [[(k * 3 + d) * 2 + t for k in range(2)], [(p * 3 + k) * 2 + t for k in range(3)],
-                           [(p * 3 + d) * 2 + k for k in range(2)]]  # fmt: skip
+        assert members == [
+            [(k * 3 + d) * 2 + t for k in range(2)],
+            [(p * 3 + k) * 2 + t for k in range(3)],
+            [(p * 3 + d) * 2 + k for k in range(2)],
+        ]
 
 
 def test_a_grid_has_to_fit():

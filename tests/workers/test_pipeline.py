@@ -36,8 +36,10 @@ def run_pipeline(orders, number, micro, steps=1, capacity=None):
         for _ in range(steps):
             for stage in cut.values():
                 stage.zero_grad()
-            losses = pipeline.step([x for x, _ in micro] if 0 in cut else None,
-                                   [labels for _, labels in micro] if number - 1 in cut else None)  # fmt: skip
+            losses = pipeline.step(
+                [x for x, _ in micro] if 0 in cut else None,
+                [labels for _, labels in micro] if number - 1 in cut else None,
+            )
         return losses, {s: gradients(stage) for s, stage in cut.items()}
 
     return threads.run(work, len(orders), capacity=capacity)

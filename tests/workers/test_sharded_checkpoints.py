@@ -118,8 +118,11 @@ def test_what_the_killed_left_is_gone_after_the_next_save(tmp_path):
     (tmp_path / "notes.part").touch()  # someone's own
     saved(tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {
-        INDEX, "1-0-of-2.safetensors", "1-1-of-2.safetensors", "notes.part"
-    }  # fmt: skip
+        INDEX,
+        "1-0-of-2.safetensors",
+        "1-1-of-2.safetensors",
+        "notes.part",
+    }
 
 
 def test_the_index_comes_after_all_files(tmp_path, monkeypatch):

@@ -128,8 +128,11 @@ def test_a_pipeline_with_logits_takes_as_long_as_when_it_is_run(p, m):
     parts = {k: found.parts[k] for k in ("compute", "bubble")}
     layers = model.layers // p
     head = parts["compute"] / m - layers * (forward + backward)
-    run = simulate.pipelined([layers * forward] * (p - 1) + [layers * forward + head / 3],
-                             [layers * backward] * (p - 1) + [layers * backward + head * 2 / 3], m)  # fmt: skip
+    run = simulate.pipelined(
+        [layers * forward] * (p - 1) + [layers * forward + head / 3],
+        [layers * backward] * (p - 1) + [layers * backward + head * 2 / 3],
+        m,
+    )
     assert sum(parts.values()) == pytest.approx(run, rel=1e-9)
 
 
@@ -191,7 +194,7 @@ def test_experts_compute_for_the_tokens_that_see_them():
         (SMALL, Grid(1, 2, 2, zero=3), 4, 8, "expected zero 0 or 1"),
         (GPT3, Grid(8), 8, 8, "would hold"),
     ],
-)  # fmt: skip
+)
 def test_an_impossible_grid_is_refused_with_what_is_wrong(model, grid, size, batch, says):
     with pytest.raises(Impossible, match=says):
         simulate.step(model, grid, cluster(size), batch)

@@ -45,8 +45,9 @@ def test_column_then_row_is_the_pair(n, sequence, rows):
 
     def work(group):
         first, gelu, second = pair()
-        model = modules.Sequential(ColumnParallelLinear(first, group, sequence), gelu,
-                                   RowParallelLinear(second, group, sequence))  # fmt: skip
+        model = modules.Sequential(
+            ColumnParallelLinear(first, group, sequence), gelu, RowParallelLinear(second, group, sequence)
+        )
         whole = Tensor(x, requires_grad=True)
         y = model(autograd.cut(whole, group) if sequence else whole)
         y = autograd.join(y, group) if sequence else y

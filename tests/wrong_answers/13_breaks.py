@@ -45,5 +45,7 @@ too_few = edit(MASTER, "wrong count: numbers are asked for", replace("return x",
 always_the_same_size = edit(
     MASTER, "wrong count: numbers are asked for", replace("uniform(0, 1, n)", "uniform(0, 1, 1000)")
 )
-hardly_out = edit(MASTER, "wrong not-yet: Try each while the other is kept", replace("{2: 2.0, 3: 2.5}.get(bits, 4.0)", "1.3"))  # fmt: skip
+hardly_out = edit(
+    MASTER, "wrong not-yet: Try each while the other is kept", replace("{2: 2.0, 3: 2.5}.get(bits, 4.0)", "1.3")
+)
 not_numbers = edit(MASTER, "wrong type: Return numbers", replace("return x", 'return ["many"] * n'))

@@ -50,11 +50,15 @@ places_of_the_full = edit(
     ),
 )
 the_last_ones = edit(
-    expert_by_expert, "wrong last: the first ones have a slot", replace("np.flatnonzero(choice == expert)[:capacity]", "np.flatnonzero(choice == expert)[-capacity:]")
-)  # fmt: skip
+    expert_by_expert,
+    "wrong last: the first ones have a slot",
+    replace("np.flatnonzero(choice == expert)[:capacity]", "np.flatnonzero(choice == expert)[-capacity:]"),
+)
 backwards = edit(
-    expert_by_expert, "wrong order: in which they came", replace("np.flatnonzero(choice == expert)[:capacity]", "np.flatnonzero(choice == expert)[:capacity][::-1]")
-)  # fmt: skip
+    expert_by_expert,
+    "wrong order: in which they came",
+    replace("np.flatnonzero(choice == expert)[:capacity]", "np.flatnonzero(choice == expert)[:capacity][::-1]"),
+)
 only_those_that_came = edit(
     MASTER, "wrong shape: however many tokens come", replace("return slots, places", "return slots[:, :1], places")
 )

@@ -91,8 +91,11 @@ small_distances_first = edit(
     replace("distance //= 2", "distance *= 2"),
 )
 halves_swapped = edit(
-    MASTER, "wrong another-chunk: the one with the larger rank keeps the upper half", replace("(high, low) if", "(low, high) if"), replace("else (low, high)", "else (high, low)")
-)  # fmt: skip
+    MASTER,
+    "wrong another-chunk: the one with the larger rank keeps the upper half",
+    replace("(high, low) if", "(low, high) if"),
+    replace("else (low, high)", "else (high, low)"),
+)
 plus_distance = edit(
     MASTER, "wrong deadlock: rank + distance is not", replace("rank ^ distance", "(rank + distance) % n")
 )

@@ -41,8 +41,10 @@ no_bias = edit(
 )
 y_alone = edit(MASTER, "wrong not-reduced: it has to be all-reduced", replace("all_reduce(h @ w2.T)", "h @ w2.T"))
 y_twice = edit(
-    MASTER, "wrong formula: it is the worker's part of y", replace("all_reduce(h @ w2.T) + b2", "all_reduce(all_reduce(h @ w2.T)) + b2")
-)  # fmt: skip
+    MASTER,
+    "wrong formula: it is the worker's part of y",
+    replace("all_reduce(h @ w2.T) + b2", "all_reduce(all_reduce(h @ w2.T)) + b2"),
+)
 grad_x_alone = edit(
     MASTER, "wrong not-reduced: Each hidden feature adds to all of it", replace("all_reduce(back @ w1)", "back @ w1")
 )

@@ -210,9 +210,12 @@ def bins_without_atomics(x, h):
     h[x[t]] += 1  # BUG
 
 
-@one("race", says="cuda.atomic.add",
-     mends=(("    count = h[x[t]]  # BUG\n", ""), ("h[x[t]] = count + 1  # BUG", "cuda.atomic.add(h, x[t], 1)")),
-     args=(few(N, 8), z(8, dtype=np.int32)))  # fmt: skip
+@one(
+    "race",
+    says="cuda.atomic.add",
+    mends=(("    count = h[x[t]]  # BUG\n", ""), ("h[x[t]] = count + 1  # BUG", "cuda.atomic.add(h, x[t], 1)")),
+    args=(few(N, 8), z(8, dtype=np.int32)),
+)
 def bins_in_two_steps(x, h):
     t = cuda.threadIdx.x
     count = h[x[t]]  # BUG
@@ -355,9 +358,12 @@ def place_taken_from_nowhere(x, y):
 # -- memory that nobody has written ---------------------------------------------------------------------------------
 
 
-@one("uninitialised-shared", says="Store to every element",
-     mends=(("    cuda.atomic.add", "    if t < 8:\n        s[t] = 0\n    cuda.syncthreads()\n    cuda.atomic.add"),),
-     args=(few(N, 8), z(8, dtype=np.int32)))  # fmt: skip
+@one(
+    "uninitialised-shared",
+    says="Store to every element",
+    mends=(("    cuda.atomic.add", "    if t < 8:\n        s[t] = 0\n    cuda.syncthreads()\n    cuda.atomic.add"),),
+    args=(few(N, 8), z(8, dtype=np.int32)),
+)
 def bins_never_cleared(x, h):
     s = cuda.shared.array(8, int32)
     t = cuda.threadIdx.x

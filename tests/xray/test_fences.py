@@ -175,9 +175,11 @@ CURES = [  # kernel, what the cure says, (line that it stands before or behind, 
 
 
 LAUNCHES = {  # others take two blocks of 64
-    flag_without_fences: (2, 1), flag_without_the_second_fence: (2, 1), flag_with_a_narrow_fence: (2, 1),
+    flag_without_fences: (2, 1),
+    flag_without_the_second_fence: (2, 1),
+    flag_with_a_narrow_fence: (2, 1),
     flag_within_a_block: (1, 64),
-}  # fmt: skip
+}
 
 
 def look(kernel, order, launch):

@@ -58,14 +58,14 @@ def limit(wish):
         _filter()
 
 
-# What no answer needs: namespaces and mounts, other processes' memory, the kernel's programs and keys, memory that belongs to
-# no process.
+# What no answer needs: namespaces and mounts, other processes' memory, the kernel's programs and keys, memory that
+# belongs to no process.
 _REFUSED = (
     "unshare setns mount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount mount_setattr ptrace "
     "process_vm_readv process_vm_writev kcmp pidfd_getfd bpf perf_event_open userfaultfd io_uring_setup io_uring_enter "
     "io_uring_register keyctl add_key request_key init_module finit_module delete_module kexec_load kexec_file_load "
-    "open_by_handle_at name_to_handle_at quotactl swapon swapoff reboot acct settimeofday clock_settime adjtimex memfd_create "
-    "memfd_secret shmget msgget semget vmsplice"
+    "open_by_handle_at name_to_handle_at quotactl swapon swapoff reboot acct settimeofday clock_settime adjtimex "
+    "memfd_create memfd_secret shmget msgget semget vmsplice"
 )
 _ALLOW, _ERRNO, _NEW_USER = 0x7FFF0000, 0x00050000, 0x10000000
 

@@ -1,7 +1,8 @@
-"""Plain data across the wall of the sandbox: a message is one file, a line of JSON and behind it the bytes of its arrays.
+"""Plain data across the wall of the sandbox: a message is one file, a line of JSON and behind it the bytes of its
+arrays.
 
-In the JSON an array is {MARK: [dtype, shape, "C" or "F", where its bytes begin]}. One file, since a check sends hundreds of
-messages, and to make a file takes longer than to fill it.
+In the JSON an array is {MARK: [dtype, shape, "C" or "F", where its bytes begin]}. One file, since a check sends
+hundreds of messages, and to make a file takes longer than to fill it.
 
 The reading side trusts nothing: only regular files (no links, no pipes), of limited size, with limited depth, and
 arrays of numbers whose bytes are there. Nothing is ever unpickled.
@@ -30,7 +31,8 @@ class BadData(ValueError):
 
 
 def encodable(value):
-    """Plain data whose text can be written: half of a surrogate pair becomes a question mark, which nothing else does."""
+    """Plain data whose text can be written: half of a surrogate pair becomes a question mark, which nothing else
+    does."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
@@ -62,7 +64,8 @@ def packed(value):
 
 
 def write(value, folder, stem):
-    """Write `value` as a message, in the place of whatever lies there: no link is followed, no pipe waited for; its path.
+    """Write `value` as a message, in the place of whatever lies there: no link is followed, no pipe waited for; its
+    path.
 
     Raises OSError for what cannot be replaced, such as a folder.
     """
@@ -108,7 +111,8 @@ def read_bytes(path, limit):
 
 
 def read(folder, stem):
-    """What `write` wrote, read with suspicion: no more arrays than MESSAGE allows, however often their bytes are named."""
+    """What `write` wrote, read with suspicion: no more arrays than MESSAGE allows, however often their bytes are
+    named."""
     data = read_bytes(place(folder, stem), MESSAGE.characters + MESSAGE.array_bytes)
     text, _, body = data.partition(b"\n")
     if len(text) > MESSAGE.characters:
@@ -140,8 +144,8 @@ def read(folder, stem):
 
 
 def numbers(entry, body, limit):
-    """The array that an entry of the JSON speaks of, from the bytes of a message; BadData where they are not there, or more than
-    `limit`."""
+    """The array that an entry of the JSON speaks of, from the bytes of a message; BadData where they are not there, or
+    more than `limit`."""
     if not isinstance(entry, list) or len(entry) != 4:
         raise BadData("an array that is not described")
     kind, shape, order, begin = entry

@@ -21,7 +21,10 @@ def _state(result):
     if result["status"] == "graded":
         return ""
     if result["status"].startswith("unreadable"):
-        return f"The notebook could not be read: {result['status'].partition(': ')[2]}. Save it again and hand it in again."
+        return (
+            f"The notebook could not be read: {result['status'].partition(': ')[2]}. Save it again and hand it in "
+            "again."
+        )
     return words.get(result["status"], result["status"])
 
 
@@ -89,10 +92,13 @@ def _plain(text):
 def feedback_html(student, rows):
     """The same as a page for a browser. All that came from the student is escaped."""
     shown = [
-        row | {
-            "state": _state(row), "said": about_points(row), "final": row.get("final", row["points"]),
+        row
+        | {
+            "state": _state(row),
+            "said": about_points(row),
+            "final": row.get("final", row["points"]),
             "shown": [t | {"said": about_task(t)} for t in row["tasks"] if shows_tasks(row)],
         }
         for row in rows
-    ]  # fmt: skip
+    ]
     return PAGES.get_template("feedback.html").render(student=student, results=shown)

@@ -33,7 +33,8 @@ class Added:
         )
 
     def persons(self, submission):
-        """The names by which a student may have asked for numbers of their own: the grader's, and those of the roster."""
+        """The names by which a student may have asked for numbers of their own: the grader's, and those of the
+        roster."""
         row = next((r for r in self.roster if r["student"] == submission.student), None)
         who = people.described(submission.student, row)
         identities = [submission.student, *(v for kind in sorted(who) for v in who[kind])]
@@ -55,7 +56,8 @@ class Added:
 
 
 def rows_of(out, submissions, masters, added):
-    """(rows, pairs that look alike, sentences for the instructor) of a class; `late` and `overrides` say what a row has."""
+    """(rows, pairs that look alike, sentences for the instructor) of a class; `late` and `overrides` say what a row
+    has."""
     by_student = {row["student"]: row for row in added.roster}
     rows = []
     for submission in submissions:

@@ -33,8 +33,8 @@ def parts_of(exercise):
 def empty_result(student, exercise, status, flags=()):
     """The result of a submission in which nothing could be graded: a row with 0 points, and why."""
     tasks = [
-        {"task": t.id, "part": part, "points": 0, "max_points": points, "status": status, "headline": "", "kind": status,
-         "text": ""}
+        {"task": t.id, "part": part, "points": 0, "max_points": points, "status": status, "headline": "",
+         "kind": status, "text": ""}
         for t, part, points in parts_of(exercise)
     ]  # fmt: skip
     return _result(student, exercise, status, list(flags), tasks, {}, 0.0)
@@ -60,8 +60,8 @@ def _result(student, exercise, status, flags, tasks, answers, seconds):
 def grade(student, exercise, path, master_path, mode, limits, seed, file, drawn=None):
     """Result of the notebook at `path` as a dict of plain data.
 
-    `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases. `drawn(task, said)`:
-    the tasks with the numbers that a student may have had, where they have numbers of their own.
+    `file`: the nbval collector that the cells belong to. `seed`: of the random numbers in all cases. `drawn(task,
+    said)`: the tasks with the numbers that a student may have had, where they have numbers of their own.
     """
     begun = time.monotonic()
     master, shipped = merge.canonical(master_path)
@@ -120,7 +120,8 @@ def _check(step, session, seed, untouched, graded, checked, drawn):
     if task_id in untouched:
         return [checking.unsolved(definition.find(task_id), build.part_of(step.source))]
 
-    # A check with hidden cases begins with those that are visible. Where it is nothing but its cases, they are run once.
+    # A check with hidden cases begins with those that are visible. Where it is nothing but its cases, they are run
+    # once.
     with_hidden = any(isinstance(node, ast.keyword) and node.arg == "hidden" for node in ast.walk(tree))
 
     def check(task_id, answer, hidden=False, **claims):

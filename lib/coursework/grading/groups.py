@@ -1,8 +1,9 @@
 """A control group (cgroup v2) for a submission, where this user may make one: the Linux kernel then holds the limits of
-memory and processes itself, at once, for all processes together. Where none is allowed, watch.py looks, as it does anyway.
+memory and processes itself, at once, for all processes together. Where none is allowed, watch.py looks, as it does
+anyway.
 
-The group is made beside the grader's own: in the nearest group above that hands its memory and process controllers on, and that
-this user may write to (a desktop session's or a service's with `Delegate=yes`; root, outside a container).
+The group is made beside the grader's own: in the nearest group above that hands its memory and process controllers on,
+and that this user may write to (a desktop session's or a service's with `Delegate=yes`; root, outside a container).
 """
 
 import contextlib
@@ -42,8 +43,8 @@ def _hands_on(folder, needed):
 
 
 class Group:
-    """One group with limits, as a context manager: `join` is the file into which a process writes its number to enter it; "" where
-    no group can be made."""
+    """One group with limits, as a context manager: `join` is the file into which a process writes its number to enter
+    it; "" where no group can be made."""
 
     def __init__(self, limits, folder=None):
         self.limits, self.parent, self.folder = limits, folder, None

@@ -1,8 +1,9 @@
 """Ends the clean process when something happens in it that no admitted answer can bring about.
 
-Admission is the wall; this is the bell behind it. While an answer is defined and run, Python tells an audit hook of each file
-that is opened, each process that is started and the like. None of these is an answer's to do, so the process ends at
-the first, and the submission is flagged. What Python does not tell of, as machine code that goes astray, is not heard.
+Admission is the wall; this is the bell behind it. While an answer is defined and run, Python tells an audit hook of
+each file that is opened, each process that is started and the like. None of these is an answer's to do, so the process
+ends at the first, and the submission is flagged. What Python does not tell of, as machine code that goes astray, is not
+heard.
 """
 
 import contextlib
@@ -11,12 +12,12 @@ import sys
 
 STATUS = 87  # with which the process ends
 NEVER = (
-    "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.kill", "os.killpg",
-    "subprocess.Popen", "pty.spawn", "socket.", "ftplib.", "http.", "urllib.", "webbrowser.", "smtplib.", "sqlite3.",
-    "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown",
-    "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.chroot", "os.chdir", "os.fwalk", "os.walk", "shutil.",
-    "glob.", "pdb.", "code.interact", "cpython.run_", "sys.addaudithook", "sys._current_frames", "sys._current_exceptions",
-    "gc.get_", "builtins.breakpoint", "builtins.input", "import_module",
+    "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.kill",
+    "os.killpg", "subprocess.Popen", "pty.spawn", "socket.", "ftplib.", "http.", "urllib.", "webbrowser.", "smtplib.",
+    "sqlite3.", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod",
+    "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.chroot", "os.chdir", "os.fwalk",
+    "os.walk", "shutil.", "glob.", "pdb.", "code.interact", "cpython.run_", "sys.addaudithook", "sys._current_frames",
+    "sys._current_exceptions", "gc.get_", "builtins.breakpoint", "builtins.input", "import_module",
 )  # fmt: skip
 _inside = False
 

@@ -1,7 +1,7 @@
 """What the command line offers a class beside grading: the one place through which grading knows of it.
 
-Points by hand, late days, regrade requests, look-alikes, a cluster, and submissions as Gradescope exports them. A class that asks for
-nothing of it gets rows without points by hand, on which nothing is late.
+Points by hand, late days, regrade requests, look-alikes, a cluster, and submissions as Gradescope exports them. A class
+that asks for nothing of it gets rows without points by hand, on which nothing is late.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from .extras.cluster import NoCluster, grade_remotely
 from .lms import gradescope_intake
 
 __all__ = [
-    "BY_HAND", "HANDED_IN", "Handed", "NoCluster", "Wishes", "grade_remotely", "handed_in", "requests_page", "requests_told",
-    "similarity_page",
+    "BY_HAND", "HANDED_IN", "Handed", "NoCluster", "Wishes", "grade_remotely", "handed_in", "requests_page",
+    "requests_told", "similarity_page",
 ]  # fmt: skip
 BY_HAND, HANDED_IN = overrides.FILE, gradescope_intake.FILE
 Handed, handed_in = gradescope_intake.Handed, gradescope_intake.read

@@ -55,8 +55,8 @@ class _State:
         self.folder = Path(option.grade).resolve()
         if config.inipath and config.inipath.resolve().is_relative_to(self.folder):
             raise roster.BadSubmissions(
-                f"pytest took its settings from {config.inipath}, a file among the submissions. Look at it, remove it, and "
-                "write --grade=FOLDER with the equals sign: then pytest does not look there for settings."
+                f"pytest took its settings from {config.inipath}, a file among the submissions. Look at it, remove it, "
+                "and write --grade=FOLDER with the equals sign: then pytest does not look there for settings."
             )
         worker = getattr(config, "workerinput", None)
         if worker:
@@ -79,7 +79,8 @@ class _State:
         if not self.submissions:
             raise roster.BadSubmissions(
                 f"No submissions were found in {self.folder}. Expected notebooks named like "
-                f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other layouts."
+                f"{next(iter(self.masters))}.ipynb in a folder for each student; see the instructor's page for other "
+                "layouts."
             )
 
         if not option.grade_exercise:
@@ -264,10 +265,13 @@ class _Controller:
         students = len({s.student for s in state.submissions})
         return [
             f"grading {len(state.submissions)} notebooks of {students} students; sandbox: {state.mode}",
-            *(["warning: the sandbox rlimit does not keep an answer from reading or changing your files"]
-              if state.mode == "rlimit" else []),
+            *(
+                ["warning: the sandbox rlimit does not keep an answer from reading or changing your files"]
+                if state.mode == "rlimit"
+                else []
+            ),
             *([f"limits of a submission: {_held_by()}"] if sys.platform == "linux" else []),
-        ]  # fmt: skip
+        ]
 
     def pytest_collection_finish(self, session):
         """With a cluster: everything is graded there first, and the items below find the results."""
@@ -287,8 +291,8 @@ class _Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem, report, sched):
-        """xdist: a worker was killed from outside, as where memory ran out. What it was grading is graded once more; what
-        kills its worker twice is left, with the reason in its row."""
+        """xdist: a worker was killed from outside, as where memory ran out. What it was grading is graded once more;
+        what kills its worker twice is left, with the reason in its row."""
         if crashitem not in self.killed:
             self.killed.add(crashitem)
             with suppress(NotImplementedError):  # xdist's --dist loadfile gives nothing out again

@@ -48,8 +48,8 @@ class SandboxUnavailable(RuntimeError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use, all its processes together. Memory, files and output in bytes, times in seconds; `file` is
-    for one file."""
+    """What one submission may use, all its processes together. Memory, files and output in bytes, times in seconds;
+    `file` is for one file."""
 
     cell_seconds: float = 20.0
     total_seconds: float = 300.0
@@ -148,7 +148,8 @@ class Sandbox:
             self.turn, self.broken = self.turn + 1, None
 
     def breaks(self, turn, name, text):
-        """A limit was broken here, seen by who began to look in `turn`: what lay there before it was wiped is nobody's now."""
+        """A limit was broken here, seen by who began to look in `turn`: what lay there before it was wiped is nobody's
+        now."""
         with self._finds:
             if turn == self.turn:
                 self.broken = (name, text)
@@ -163,8 +164,8 @@ class Sandbox:
         return why
 
     def own(self, path):
-        """Let the student's process read a file that was written into the work folder. A link there is the student's own:
-        what it points to stays whose it is."""
+        """Let the student's process read a file that was written into the work folder. A link there is the student's
+        own: what it points to stays whose it is."""
         if self.user:
             os.chown(path, self.user, self.user, follow_symlinks=False)
 

@@ -29,9 +29,14 @@ MAX_KERNELS = 4
 STARTUP_SECONDS = 120
 COMPILING = ("compiled_call", "watch", "cost")
 _SAID = {
-    "TimeLimit": "time limit", "KernelDied": "crash", "BadMessage": "strange message", "MemoryLimit": "limit of memory",
-    "ProcessLimit": "limit of processes", "FileLimit": "limit of files", "OutputLimit": "limit of output",
-}  # fmt: skip
+    "TimeLimit": "time limit",
+    "KernelDied": "crash",
+    "BadMessage": "strange message",
+    "MemoryLimit": "limit of memory",
+    "ProcessLimit": "limit of processes",
+    "FileLimit": "limit of files",
+    "OutputLimit": "limit of output",
+}
 _HANDLE = "__import__('coursework.grading.servant', fromlist=['x']).handle({folder!r}, {number}, globals())"
 
 
@@ -176,7 +181,8 @@ class Session:
                 self._stop_kernel()
 
     def flag(self, where, gone):
-        """Note that a process was ended, or a limit reached, for whoever grades; returns the failure for the student."""
+        """Note that a process was ended, or a limit reached, for whoever grades; returns the failure for the
+        student."""
         why = f"{_SAID.get(gone.name, 'ended')}: {where}: {gone.text}"[:200]
         if why not in self.flags:
             self.flags.append(why)

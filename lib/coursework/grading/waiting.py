@@ -2,8 +2,8 @@
 
 Linux says of each thread how long it ran and how long it was ready and waited for a core. What is lost is what the
 thread waited that waited longest, but not what a submission takes from itself, with more threads than there are cores.
-Threads that come and go between two looks leave only what they ran. Then what is lost is the time in which the submission
-did not run although it wanted to and no core was idle.
+Threads that come and go between two looks leave only what they ran. Then what is lost is the time in which the
+submission did not run although it wanted to and no core was idle.
 """
 
 import contextlib

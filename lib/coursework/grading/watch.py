@@ -2,8 +2,8 @@
 
 The kernel's own limits (confine.py) hold for one process; a cgroup (groups.py) is not allowed everywhere. Counted are:
 memory of all processes together, shared pages once; how many there are; files in the work folders, also those that were
-deleted and are still open; and by how much the grader itself grows, which reads what the submission sends. What breaks a
-limit is ended at once, and the box says why.
+deleted and are still open; and by how much the grader itself grows, which reads what the submission sends. What breaks
+a limit is ended at once, and the box says why.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Watch:
-    """Watches the boxes of one submission, in a group of their own where there can be one. `notebook`: its box; `clean`: that of
-    the clean process."""
+    """Watches the boxes of one submission, in a group of their own where there can be one. `notebook`: its box;
+    `clean`: that of the clean process."""
 
     def __init__(self, notebook, clean):
         self.notebook, self.clean, self.limits = notebook, clean, notebook.limits
@@ -172,8 +172,8 @@ def _files(folder):
 
 
 def _deleted(pids, folder, most):
-    """Bytes of deleted files on the disk of `folder` that processes keep open or mapped; of a mapped one, `most`, since nobody
-    is told its size."""
+    """Bytes of deleted files on the disk of `folder` that processes keep open or mapped; of a mapped one, `most`, since
+    nobody is told its size."""
     if sys.platform != "linux":
         return 0
     try:

@@ -9,7 +9,8 @@ parallel.py    a numba function with prange: as compiled.py, and every access of
 function.py    a plain Python function, checked by a property of its result
 scenario.py    plain Python that the course's own scenario calls and observes: fake clocks, counted calls
 thread.py      the same for code with threads, under every schedule that matters and with real threads
-schedule.py    the steps of threads, chosen one by one, so that a given program loses or hangs; or a round of steps in which one starves
+schedule.py    the steps of threads, chosen one by one, so that a given program loses or hangs; or a round of steps in
+               which one starves
 measured.py    a numba function whose flops and bytes are counted and claimed, and its point on the roofline
 prediction.py  numbers the student predicts; the truth is computed, never typed
 counterexample.py  an input on which a shown program fails; another task says what right is

@@ -12,8 +12,8 @@ from ..definition import Task, unwritten
 from ..outcome import Failed, Failure
 
 _ADDS_TO_OLD = (
-    "The result is added to what stood in the output before. In this check that is NaN, not a number, and NaN plus anything "
-    "is NaN. Begin each sum with 0."
+    "The result is added to what stood in the output before. In this check that is NaN, not a number, and NaN plus "
+    "anything is NaN. Begin each sum with 0."
 )
 
 
@@ -78,7 +78,8 @@ class ArrayTask(Task):
             raise Failed(failure)
 
     def inputs_unchanged(self, case, arguments, after):
-        """The place of the output among the arguments, None where it is the result; raises Failed if an input changed."""
+        """The place of the output among the arguments, None where it is the result; raises Failed if an input
+        changed."""
         out = None if self.out == "result" else self.out % len(arguments)
         for i, (x, y) in enumerate(zip(arguments, after, strict=True)):
             if i != out and isinstance(x, np.ndarray) and (index := first_change(x, y)) is not None:
@@ -88,8 +89,8 @@ class ArrayTask(Task):
         return out
 
     def _written(self, arguments, out, again):
-        """Elements into which goes what stood in the output before: 1 and 3 there, not NaN, make numbers that are neither
-        what stood there nor equal. None where the answer fails on those."""
+        """Elements into which goes what stood in the output before: 1 and 3 there, not NaN, make numbers that are
+        neither what stood there nor equal. None where the answer fails on those."""
         found = []
         for before in (1, 3):
             filled = (*arguments[:out], np.full_like(arguments[out], before), *arguments[out + 1 :])

@@ -9,9 +9,10 @@
         ),
     )
 
-The answer is a dict {command: [commands for whose events it waits]}. Two commands must be ordered where both use a buffer and one
-of them writes it. The check looks for an order in which the queue may run the commands, and in which such a pair is exchanged; it
-also says which command waits for one that does not concern it: the two could run at the same time.
+The answer is a dict {command: [commands for whose events it waits]}. Two commands must be ordered where both use a
+buffer and one of them writes it. The check looks for an order in which the queue may run the commands, and in which
+such a pair is exchanged; it also says which command waits for one that does not concern it: the two could run at the
+same time.
 """
 
 from dataclasses import dataclass
@@ -82,7 +83,8 @@ class CommandsTask(DataTask):
         events = sum(len(w) for w in waits.values())
         orders = _orders(names, before)
         return (
-            f"{events} events; in each of the {orders} orders in which the queue may run them, each command finds what it needs.",
+            f"{events} events; in each of the {orders} orders in which the queue may run them, each command finds what "
+            "it needs.",
         ), ""
 
     def _least(self):
@@ -105,7 +107,10 @@ class CommandsTask(DataTask):
 
     def _waits(self, name, other):
         facts = (("waits", f"{name!r} waits until {other!r} has ended"),)
-        cause = "None of the two writes what the other one uses, so they could run at the same time. Through which event do they wait?"
+        cause = (
+            "None of the two writes what the other one uses, so they could run at the same time. Through which event "
+            "do they wait?"
+        )
         return Failure(
             "needless", "Every order is right, but one waits for nothing", facts, self.advice.get("needless", cause)
         )

@@ -23,14 +23,16 @@ class CompiledTask(ArrayTask):
 
     causes: ClassVar[dict] = Task.causes | {
         "UnsupportedRewriteError": (
-            "A variable that is changed in the prange loop and begins before it is one sum of all rounds for numba, and this one is changed in "
-            "two ways. Does it belong to a round? Let it begin inside the loop, each time anew."
+            "A variable that is changed in the prange loop and begins before it is one sum of all rounds for numba, "
+            "and this one is changed in two ways. Does it belong to a round? Let it begin inside the loop, each time "
+            "anew."
         ),
         "Beyond64Bits": (
-            "Whole numbers of compiled code have 64 bits and wrap around beyond. The check also runs your function as Python, where "
-            "they would not, and ends there. Keep them below 2**63."
+            "Whole numbers of compiled code have 64 bits and wrap around beyond. The check also runs your function as "
+            "Python, where they would not, and ends there. Keep them below 2**63."
         ),
-        "IndexError": "An index left its array. Which loop does it come from, and does that loop end where the array does?",
+        "IndexError": "An index left its array. Which loop does it come from, and does that loop end where the array "
+        "does?",
     }
 
     def counts(self):

@@ -8,7 +8,8 @@ answers. With the kernel `capped` (wrong) and `add` (right) and the task ADD in 
         flaws=(
             Flaw(
                 name="capped",
-                judge=ADD,                      # any task whose kind checks programs: KernelTask, ParallelTask, ThreadTask ...
+                judge=ADD,                      # any task whose kind checks programs: KernelTask, ParallelTask,
+                                                ThreadTask ...
                 wrong=capped,
                 right=add,
                 fields={"n": Whole(1, 4096), "blocks": Whole(1, 16)},
@@ -19,10 +20,10 @@ answers. With the kernel `capped` (wrong) and `add` (right) and the task ADD in 
         ),
     )
 
-In the notebook: the source of `wrong` in the statement (a test compares), a cell `fails = {"capped": {"n": ..., "blocks": ...}}`, and
-`check("07-fails", fails)`. Several flaws ask for several causes; `rules` narrow an input to the one that is meant. Keep the
-fields' limits small: both programs run on whatever fits in them. For a program with threads the judge is a ThreadTask
-and the case holds what its scenario is called with.
+In the notebook: the source of `wrong` in the statement (a test compares), a cell `fails = {"capped": {"n": ...,
+"blocks": ...}}`, and `check("07-fails", fails)`. Several flaws ask for several causes; `rules` narrow an input to the
+one that is meant. Keep the fields' limits small: both programs run on whatever fits in them. For a program with threads
+the judge is a ThreadTask and the case holds what its scenario is called with.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,8 @@ class Flaw:
     """A program to refute. `case(**values)` makes the Case of an input; `judge` is a task that can examine a program.
 
     `right` must be right on the input too: an input on which nothing can be right refutes nothing. `rules`:
-    ((holds(**values), the rule in words), ...), beside those of the `fields`. `lead`: said where the wrong one is right.
+    ((holds(**values), the rule in words), ...), beside those of the `fields`. `lead`: said where the wrong one is
+    right.
     """
 
     name: str

@@ -7,7 +7,8 @@ The cell is shipped with `...` where something is to be filled in:
     fails["first"] = {"n": 100, "blocks": 4}
     ### END SOLUTION
 
-What an answer may be is said by fields. Nothing of it is run or called, and nothing longer than its field allows is looked at.
+What an answer may be is said by fields. Nothing of it is run or called, and nothing longer than its field allows is
+looked at.
 """
 
 import difflib

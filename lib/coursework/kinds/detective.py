@@ -5,7 +5,8 @@ program is found by running it on the judge's cases, never typed:
 
     VERDICTS = DetectiveTask(
         id="08-verdicts", title="...", objective="Judge ...", points=4, minutes=15, hints=(...),
-        judge=TILED_SMALL,                        # KernelTask(..., cases=(...)): small cases, at least one for each fault
+        judge=TILED_SMALL,                        # KernelTask(..., cases=(...)): small cases, at least one for each
+                                                  fault
         programs={"A": unguarded, "B": swapped, "C": two_swaps, "D": one_barrier},
         faults=(
             Fault("right", "gives a @ b for every shape"),
@@ -15,12 +16,13 @@ program is found by running it on the judge's cases, never typed:
         ),
     )
 
-A Fault lists the kinds of failure (those of `judge.shows()`) by which a run shows it; the one without any means right. A
-program may show one fault only: tests/coursework/test_detective.py runs every program of every such task on every case. In the
-notebook: the sources in the statement, a cell `verdicts = {"A": ..., "B": ..., "C": ..., "D": ...}`, `check("08-verdicts", verdicts)`.
+A Fault lists the kinds of failure (those of `judge.shows()`) by which a run shows it; the one without any means right.
+A program may show one fault only: tests/coursework/test_detective.py runs every program of every such task on every
+case. In the notebook: the sources in the statement, a cell `verdicts = {"A": ..., "B": ..., "C": ..., "D": ...}`,
+`check("08-verdicts", verdicts)`.
 
-All verdicts together earn the points: one that was guessed earns nothing by itself. A wrong answer is told how many are right, and
-what a run of one program shows: threads and elements, not the name of the fault.
+All verdicts together earn the points: one that was guessed earns nothing by itself. A wrong answer is told how many are
+right, and what a run of one program shows: threads and elements, not the name of the fault.
 """
 
 import zlib
@@ -51,7 +53,8 @@ class DetectiveTask(DataTask):
     faults: tuple
     run: str = "launch"  # what a case of the judge is called
     nothing: str = ""  # what is said of a program that shows no fault; default: no run shows one
-    told: str = ""  # what is said in place of a run of a program whose verdict is wrong: where a run, or that none shows it, tells all
+    #: what is said in place of a run of a program whose verdict is wrong: where a run, or that none shows it, tells all
+    told: str = ""
 
     def __post_init__(self):
         super().__post_init__()
@@ -103,8 +106,8 @@ class DetectiveTask(DataTask):
         raise LookupError(f"task {self.id}: no fault lists {kind!r}, which a program showed")
 
     def _told(self, verdicts, seen, wrong):
-        """What is said of a wrong answer: how many verdicts are right, and one run. Which one depends on all the verdicts. Who
-        tries one word after the other still comes to an end, by some two checks a program."""
+        """What is said of a wrong answer: how many verdicts are right, and one run. Which one depends on all the
+        verdicts. Who tries one word after the other still comes to an end, by some two checks a program."""
         failing = [name for name in wrong if seen[name]] or wrong
         name = failing[zlib.crc32(repr(verdicts).encode()) % len(failing)]
         count = f"{len(verdicts) - len(wrong)} of {len(verdicts)} verdicts are right"

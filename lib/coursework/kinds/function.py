@@ -1,7 +1,7 @@
 """A plain Python function, checked by a property of its result.
 
-A budget names what the task itself counts: `costs={"fetches": ("lines fetched", count)}`, where count(arguments, result)
-is called with results that are right.
+A budget names what the task itself counts: `costs={"fetches": ("lines fetched", count)}`, where count(arguments,
+result) is called with results that are right.
 """
 
 import copy
@@ -18,8 +18,8 @@ from .scenario import texts_of
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionTask(Task):
-    """`judge(arguments, result)` returns None for a right result, else a Slip. `costs`: what a budget may name, with its
-    words and its count(arguments, result)."""
+    """`judge(arguments, result)` returns None for a right result, else a Slip. `costs`: what a budget may name, with
+    its words and its count(arguments, result)."""
 
     judge: Callable
     cases: tuple
@@ -63,7 +63,10 @@ def _changed(arguments, after):
     """A Slip if a list or an array that was handed in is not what it was."""
     for place_in_call, (before, now) in enumerate(zip(arguments, after, strict=True), start=1):
         if isinstance(before, np.ndarray) and (index := first_change(before, now)) is not None:
-            cause = "The caller still needs its array. Write into one of your own, as `np.empty_like(...)` or `.copy()` makes it."
+            cause = (
+                "The caller still needs its array. Write into one of your own, as `np.empty_like(...)` or `.copy()` "
+                "makes it."
+            )
             got = f"element {list(index)} is {now[index]}, and was {before[index]}" if index else f"shape {now.shape}"
             return Slip("input-changed", f"argument {place_in_call}, of shape {before.shape}, as it was", cause, got)
         if isinstance(before, list) and before != now:

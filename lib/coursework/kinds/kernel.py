@@ -59,25 +59,28 @@ COUNTS = {name: name for name in (*_EACH.split(), *_SUMS.split(), *_SPLIT)} | {
 
 # A load that is written as an atomic, or made by one lane at a time, is no cheaper for it.
 _ATOMIC = (
-    "An atomic operation reads and writes memory, too, and others wait for it. This result needs none: plain loads and stores "
-    "are what the budget is about."
+    "An atomic operation reads and writes memory, too, and others wait for it. This result needs none: plain loads and "
+    "stores are what the budget is about."
 )
-_LANES = "While one lane of a warp works, the other 31 wait. Let all lanes go to memory in the same instruction, each to its own element."
+_LANES = (
+    "While one lane of a warp works, the other 31 wait. Let all lanes go to memory in the same instruction, each to "
+    "its own element."
+)
 _DEARER = {
     "atomics": (lambda over: any(o.name == "atomics" for o in over), _ATOMIC),
     "active_lanes": (lambda over: any(o.name == "active_lanes" for o in over), _LANES),
 }
 _TWO_WRITERS = (
-    "Some elements have two threads and others none, so the index is not a different one for each thread. Write it down for "
-    "thread 0 of blocks 0, 1 and 2: by how much should it grow from block to block?"
+    "Some elements have two threads and others none, so the index is not a different one for each thread. Write it "
+    "down for thread 0 of blocks 0, 1 and 2: by how much should it grow from block to block?"
 )
 _ONE_BLOCK = (
-    "All threads of the block use the same index, or some of them do. Write it down for threads 0, 1 and 2: which of the numbers "
-    "in it differ from thread to thread?"
+    "All threads of the block use the same index, or some of them do. Write it down for threads 0, 1 and 2: which of "
+    "the numbers in it differ from thread to thread?"
 )
 _STORED_TWICE = (
-    "Two threads store to this place, and the last one wins. Which element belongs to a thread, and does its store have an index "
-    "for each axis of the array?"
+    "Two threads store to this place, and the last one wins. Which element belongs to a thread, and does its store "
+    "have an index for each axis of the array?"
 )
 
 

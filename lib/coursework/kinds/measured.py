@@ -1,6 +1,8 @@
-"""Place a loop on the roofline: the student writes it, says what it does and which roof is over it, then sees the point.
+"""Place a loop on the roofline: the student writes it, says what it does and which roof is over it, then sees the
+point.
 
-How to define one (the call in the notebook is check("04-roofline", poly, flops=..., moved=..., intensity=..., roof=...)):
+How to define one (the call in the notebook is check("04-roofline", poly, flops=..., moved=..., intensity=...,
+roof=...)):
 
     ROOFLINE = MeasuredTask(
         id="04-roofline",
@@ -16,8 +18,9 @@ How to define one (the call in the notebook is check("04-roofline", poly, flops=
         hints=(...),
     )
 
-Graded is what can be counted: the result, the flops and bytes of the student's own source (counted.py), the intensity, and
-the roof on the machine of the `card`. The time is measured for the student only, under this machine's measured peaks.
+Graded is what can be counted: the result, the flops and bytes of the student's own source (counted.py), the intensity,
+and the roof on the machine of the `card`. The time is measured for the student only, under this machine's measured
+peaks.
 """
 
 import math
@@ -38,12 +41,12 @@ FAR = 0.3  # a loop that reaches a smaller share is bound by neither roof
 ROUNDED = 0.06  # further off than that is no rounding
 ROOFS = ("memory", "arithmetic")
 _SOURCE = (
-    "Flops are counted in your source, as it stands: loops over single elements, without slices, whole arrays or functions "
-    "of NumPy and math. Python's own min, max and abs take numbers."
+    "Flops are counted in your source, as it stands: loops over single elements, without slices, whole arrays or "
+    "functions of NumPy and math. Python's own min, max and abs take numbers."
 )
 _BRANCHES = (
-    "What your loop does depends on the numbers: with others it takes another branch, and other flops are counted. Write it "
-    "so that each element takes the same steps (min and max count as none), and count those."
+    "What your loop does depends on the numbers: with others it takes another branch, and other flops are counted. "
+    "Write it so that each element takes the same steps (min and max count as none), and count those."
 )
 _WORDS = {"flops": "flops", "moved": "bytes moved", "intensity": "flops per byte", "roof": "the roof"}
 _RATIOS = {  # claimed / counted -> what was probably thought
@@ -111,8 +114,8 @@ class MeasuredTask(CompiledTask):
                 self._not_what_is_counted(name, said, truth, branches=name != "roof" and other_flops != flops)
         said = (
             *checked,
-            f"Counted in your source, {self.claimed.name}: {flops} flops, {moved} bytes, {flops / moved:.3g} flops per byte. "
-            f"On the machine of this exercise {truth['roof']} binds.",
+            f"Counted in your source, {self.claimed.name}: {flops} flops, {moved} bytes, {flops / moved:.3g} flops per "
+            f"byte. On the machine of this exercise {truth['roof']} binds.",
         )
         sentence, picture = self._measured(answer, seed, truth)
         return (*said, *([sentence] if sentence else [])), "Speed: it is shown, and no points hang on it.", picture
@@ -208,7 +211,8 @@ class MeasuredTask(CompiledTask):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredParallelTask(MeasuredTask, ParallelTask):
-    """A MeasuredTask whose loop runs on all cores: races are looked for, too, and the roofs are those of all threads."""
+    """A MeasuredTask whose loop runs on all cores: races are looked for, too, and the roofs are those of all
+    threads."""
 
 
 def _elements(task, arguments):

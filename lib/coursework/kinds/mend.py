@@ -10,9 +10,10 @@ How to define one (the call in the notebook is check("06b-bins", bins, fault=bin
         faults=FAULTS,                              # as of a DetectiveTask; the one without kinds means right
     )
 
-What is wrong is found by running the program, never typed. The check asks for it first, so that a kernel is not changed here
-and there until it is green; a wrong word is told with a launch and a place, not with the name of the fault. A program that is
-right is handed in as it is. All that the x-ray finds is told before a wrong result is: it is what the task is about.
+What is wrong is found by running the program, never typed. The check asks for it first, so that a kernel is not changed
+here and there until it is green; a wrong word is told with a launch and a place, not with the name of the fault. A
+program that is right is handed in as it is. All that the x-ray finds is told before a wrong result is: it is what the
+task is about.
 """
 
 from collections.abc import Callable
@@ -65,7 +66,8 @@ class MendTask(KernelTask):
         return (summary, *checked), *more
 
     def _mended(self, answer, seed):
-        """Raises Failed where the kernel was replaced: one thread does what many did, so that many more requests go to memory."""
+        """Raises Failed where the kernel was replaced: one thread does what many did, so that many more requests go to
+        memory."""
         allowed = 2 * self._requests(Local(self.handed_out, admitted=True, printed=True), seed)
         counted = self._requests(answer, seed)
         if allowed and counted > allowed:

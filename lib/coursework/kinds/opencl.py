@@ -1,7 +1,8 @@
-"""A kernel in OpenCL C: a text, read by ``opencl.read`` and run in the executor, as a CUDA kernel is. No OpenCL is needed.
+"""A kernel in OpenCL C: a text, read by ``opencl.read`` and run in the executor, as a CUDA kernel is. No OpenCL is
+needed.
 
-A task is as a KernelTask: a case's `grid` are work-groups, its `block` the work-items of one. `kernel` is the name that the
-text must give it. The answer is a text; the cell shows the kernel's first lines:
+A task is as a KernelTask: a case's `grid` are work-groups, its `block` the work-items of one. `kernel` is the name that
+the text must give it. The answer is a text; the cell shows the kernel's first lines:
 
     add = r\"\"\"
     __kernel void add(__global const float *a, __global const float *b, __global float *out, int n)
@@ -42,8 +43,8 @@ class OpenCLTask(KernelTask):
     on_device: ClassVar[bool] = False
     is_text: ClassVar[bool] = True
     causes: ClassVar[dict] = Task.causes | {
-        "ReadError": "The line is as you wrote it. What stands there that OpenCL C does not have, or that this course's reader does not "
-        "take?",
+        "ReadError": "The line is as you wrote it. What stands there that OpenCL C does not have, or that this "
+        "course's reader does not take?",
         "TypeError": 'The answer is text: source = r"""...""".',
     }
 

@@ -34,26 +34,27 @@ WATCHED = {
     "imbalance": "work on the longest path / mean work",
 }
 _RACE = (
-    "Two iterations use the same element and one of them writes it. They run at the same time on different threads: give "
-    "each iteration (or each thread) an element of its own, and combine afterwards."
+    "Two iterations use the same element and one of them writes it. They run at the same time on different threads: "
+    "give each iteration (or each thread) an element of its own, and combine afterwards."
 )
 _CARRIED = (
-    "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute the "
-    "value anew in each iteration, or make it a reduction: name += ..."
+    "Iterations run at the same time and in any order, so one cannot use what the one before it left behind. Compute "
+    "the value anew in each iteration, or make it a reduction: name += ..."
 )
 _UNSET = "np.empty makes an array that holds anything. np.zeros fills it with zeros, where a sum or a count begins."
 _ALONE = (
-    "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. Which of your "
-    "loops can be shared?"
+    "Threads share the rounds of a loop `for ... in prange(...)`, in a function with `@njit(parallel=True)`. Which of "
+    "your loops can be shared?"
 )
 
 
 @dataclass(frozen=True)
 class Watch:
-    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the first that is checked. `outside`: the share
-    of the loads and stores that may stand outside its parallel loops; more is no parallel function. `starts`: how many
-    parallel loops one call may run, where it is the outer loop that threads shall share. `larger`: cases that are run for one
-    question only: is it parallel there, too? Whichever axis threads share, it should have many more elements than threads."""
+    """How `cpulab.watch` runs a ParallelTask. `case`: a small one; default: the first that is checked. `outside`: the
+    share of the loads and stores that may stand outside its parallel loops; more is no parallel function. `starts`: how
+    many parallel loops one call may run, where it is the outer loop that threads shall share. `larger`: cases that are
+    run for one question only: is it parallel there, too? Whichever axis threads share, it should have many more
+    elements than threads."""
 
     threads: int = 2
     schedule: str = "static"
@@ -108,8 +109,8 @@ class ParallelTask(CompiledTask):
         return (*self.said(cases, seed), *said), "Cache lines and speed were not looked at."
 
     def _telling(self, cases, seed):
-        """(elements, case) of those that are not small, and whose right result changes with the numbers. The budget's is among
-        them where it is larger than all that are compared: who is serial there is not parallel."""
+        """(elements, case) of those that are not small, and whose right result changes with the numbers. The budget's
+        is among them where it is larger than all that are compared: who is serial there is not parallel."""
         largest = 0
         for case in (*cases, *self.watch.larger, *([self.budget.case] if self.budget and self.budget.case else ())):
             first_draw, second_draw = (arguments_of(case, seed, 2000 + draw) for draw in range(2))
@@ -123,8 +124,9 @@ class ParallelTask(CompiledTask):
                 yield size, case
 
     def _alone(self, answer, cases, seed):
-        """Why one thread computes all of a case, in words; "" where it does not. Who is parallel on one size need not be so on
-        others; but in most cases the work is even, and in the largest that is watched: there no rest is left to excuse it."""
+        """Why one thread computes all of a case, in words; "" where it does not. Who is parallel on one size need not
+        be so on others; but in most cases the work is even, and in the largest that is watched: there no rest is left
+        to excuse it."""
         shares = []
         for size, case in self._telling(cases, seed):
             why = ""
@@ -150,8 +152,9 @@ class ParallelTask(CompiledTask):
         return ""
 
     def _idle(self, answer, case, seed):
-        """That the loops do nothing that counts, or little, in words; "" where they do: compiled without their iterations, most is
-        missing. On one draw of the numbers what stood there before may be right by chance: who is accused was so on DRAWS."""
+        """That the loops do nothing that counts, or little, in words; "" where they do: compiled without their
+        iterations, most is missing. On one draw of the numbers what stood there before may be right by chance: who is
+        accused was so on DRAWS."""
         left = 1
         for draw in range(DRAWS):
             arguments, others = (arguments_of(case, seed, 2000 + index) for index in (draw, draw + 1))
@@ -177,7 +180,10 @@ class ParallelTask(CompiledTask):
         most = self.watch.starts
         if most is None or times <= most:
             return ""
-        return f"{times} parallel loops were run, one after the other: the threads share the inner loop, and wait at each of its ends"
+        return (
+            f"{times} parallel loops were run, one after the other: the threads share the inner loop, and wait at each "
+            "of its ends"
+        )
 
     def cost(self, answer, case, arguments):
         names = set(self.budget.require)
@@ -201,8 +207,14 @@ class ParallelTask(CompiledTask):
         if seen["carried"]:
             name = str(seen["carried"][0])
             facts = (("carried", f"{name} is used before the iteration has set it"),)
-            raise Failed(Failure("carried-scalar", f"{where} {name} comes from another iteration", facts,
-                                 self.advice.get("carried-scalar", _CARRIED)))  # fmt: skip
+            raise Failed(
+                Failure(
+                    "carried-scalar",
+                    f"{where} {name} comes from another iteration",
+                    facts,
+                    self.advice.get("carried-scalar", _CARRIED),
+                )
+            )
         if seen["unset"]:
             facts = (("it said", f"{seen['unset']}, and nobody has stored anything there"),)
             raise Failed(

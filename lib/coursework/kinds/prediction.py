@@ -33,8 +33,8 @@ class Question:
 class PredictionTask(Task):
     """The answer is a dict, name of a question -> number. Its words of advice are the slips of its questions.
 
-    A wrong answer is told which other numbers are right: no list of numbers can be tried out. A choice between a few words can, so
-    choices are looked at when all numbers are right, and one wrong choice says nothing of the others.
+    A wrong answer is told which other numbers are right: no list of numbers can be tried out. A choice between a few
+    words can, so choices are looked at when all numbers are right, and one wrong choice says nothing of the others.
     """
 
     part: ClassVar[str] = "prediction"

@@ -12,11 +12,12 @@ from ..judging import judged, short
 from ..outcome import UNSOLVED, Failed, Failure
 
 RULES = {
-    "NotAdmitted": "An answer here is functions and classes of plain Python that use threading, queue, time, math, NumPy and "
-    "each other: no files, no imports inside, nothing that leads out of its own objects.",
-    "UnboundLocalError": "A name that is assigned in a function is local to it, and has no value before. Is `self.` missing?",
-    "RuntimeError": "A lock was released, or waited for, by a thread that does not hold it. `with` takes and releases it by "
-    "itself; `acquire(blocking=False)` may not get it.",
+    "NotAdmitted": "An answer here is functions and classes of plain Python that use threading, queue, time, math, "
+    "NumPy and each other: no files, no imports inside, nothing that leads out of its own objects.",
+    "UnboundLocalError": "A name that is assigned in a function is local to it, and has no value before. Is `self.` "
+    "missing?",
+    "RuntimeError": "A lock was released, or waited for, by a thread that does not hold it. `with` takes and releases "
+    "it by itself; `acquire(blocking=False)` may not get it.",
     "AttributeError": "An object has no such attribute. Is it set in `__init__`, and spelt alike everywhere?",
     **{name: Task.causes[name] for name in ("NameError", "TimeLimit")},
 }
@@ -28,7 +29,8 @@ class ScenarioTask(Task):
 
     It is a function of the module of tasks: in grading it runs where the answer runs, in the clean process. Arguments
     are plain data. The result is compared with `spec(*arguments)`, or `judge(arguments, result)` returns None or a
-    Slip. `without` maps names that would spoil the exercise to why (plain_python.refuse_what_spoils). The budget's `require` names counts of events.Played; the most over all schedules counts.
+    Slip. `without` maps names that would spoil the exercise to why (plain_python.refuse_what_spoils). The budget's
+    `require` names counts of events.Played; the most over all schedules counts.
     """
 
     causes: ClassVar[dict] = Task.causes | RULES

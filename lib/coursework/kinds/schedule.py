@@ -15,13 +15,13 @@ How to define one (the program stands in the statement of the notebook, word for
         hints=(...),
     )
 
-The answer is a string of thread names, "ABBA", or a list of them; spaces, commas and small letters do no harm. The goal is the
-largest score of all schedules, which the course finds by playing them (cpulab.explore.Program.furthest); `goal=` asks for
-less. What a score looks at is how the run ends: a broken invariant is counted by the program itself, in a global variable.
-`syncthreads()` in a program is a barrier of all its threads, which then stand for warps.
+The answer is a string of thread names, "ABBA", or a list of them; spaces, commas and small letters do no harm. The goal
+is the largest score of all schedules, which the course finds by playing them (cpulab.explore.Program.furthest); `goal=`
+asks for less. What a score looks at is how the run ends: a broken invariant is counted by the program itself, in a
+global variable. `syncthreads()` in a program is a barrier of all its threads, which then stand for warps.
 
-What goes on for ever is a `RoundTask`: threads that step aside for each other, a thread that never gets its turn. There the steps
-must come back to a state in which the program was before, and what has a score is that round
+What goes on for ever is a `RoundTask`: threads that step aside for each other, a thread that never gets its turn. There
+the steps must come back to a state in which the program was before, and what has a score is that round
 (cpulab.explore.rounds.Round): which threads make a step in it, which values the variables take.
 
     STARVE = RoundTask(
@@ -50,8 +50,8 @@ from ..outcome import UNSOLVED, Failed, Failure
 class ScheduleTask(Task):
     """`score(played)` of the program under the answer's schedule must reach `goal` (None: the most there is).
 
-    `shown`: a score in words, as "{} lost" or {score: words}. `slips` maps a score to what to think of next; `otherwise` is for
-    any other. `who`: what the threads stand for.
+    `shown`: a score in words, as "{} lost" or {score: words}. `slips` maps a score to what to think of next;
+    `otherwise` is for any other. `who`: what the threads stand for.
     """
 
     not_begun: ClassVar[str] = "Not answered yet"
@@ -118,7 +118,8 @@ class ScheduleTask(Task):
         return self.program.play(steps)
 
     def came_to(self, played, picture):
-        """(its score, facts in words: the steps, and what came of itself); raises Failed where there is nothing to score."""
+        """(its score, facts in words: the steps, and what came of itself); raises Failed where there is nothing to
+        score."""
         facts = [("steps", f"{self._word(played.steps[: played.given]) or 'none'} ({played.given})")]
         if len(played.steps) > played.given:
             rest = self._word(played.steps[played.given :])
@@ -176,7 +177,8 @@ class ScheduleTask(Task):
 class RoundTask(ScheduleTask):
     """The answer must come back to a state: `score(round)` of the best of its rounds must reach the most of all rounds.
 
-    A score may not fall when a round gets longer: then the round through all states that lead to each other has the most.
+    A score may not fall when a round gets longer: then the round through all states that lead to each other has the
+    most.
     """
 
     longest: ClassVar[int] = 300

@@ -31,8 +31,8 @@ class ThreadTask(ScenarioTask):
             self._no_hitch(answer, case, arguments_of(case, seed, index))
         checked = (
             names_of(self, cases),
-            f"{runs} schedules of the threads, each with few interruptions (at most {self.preemptions}) or at random: no "
-            "wrong result, no deadlock, no endless loop, every lock released.",
+            f"{runs} schedules of the threads, each with few interruptions (at most {self.preemptions}) or at random: "
+            "no wrong result, no deadlock, no endless loop, every lock released.",
             *((f"{self.stress} runs of each case with real threads.",) if self.stress else ()),
         )
         return checked, "Schedules with more interruptions than that, and speed, were not looked at."
@@ -53,11 +53,11 @@ class ThreadTask(ScenarioTask):
 
 @dataclass(frozen=True, kw_only=True)
 class RacesTask(ThreadTask):
-    """A class whose objects threads share: does its result depend on their order (a race condition), and do two threads make
-    conflicting accesses under no lock in common (a data race)? The judge of a DetectiveTask.
+    """A class whose objects threads share: does its result depend on their order (a race condition), and do two threads
+    make conflicting accesses under no lock in common (a data race)? The judge of a DetectiveTask.
 
-    `scenario` returns {"result": plain data, "unordered": names of attributes, of events.Accesses}. Its `spec` is not asked:
-    right is a class that shows neither race, whatever its result is.
+    `scenario` returns {"result": plain data, "unordered": names of attributes, of events.Accesses}. Its `spec` is not
+    asked: right is a class that shows neither race, whatever its result is.
     """
 
     def shows(self):

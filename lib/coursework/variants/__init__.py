@@ -1,7 +1,8 @@
 """Numbers of one's own: the same questions with other numbers, drawn for each student of a class.
 
-`cNN.py` says for some tasks of prediction which numbers may change and what the answers are then. The formulas are the same
-for all, and with the numbers of the book they give the answers of the book (tested). Who gets which numbers, own.py says.
+`cNN.py` says for some tasks of prediction which numbers may change and what the answers are then. The formulas are the
+same for all, and with the numbers of the book they give the answers of the book (tested). Who gets which numbers,
+own.py says.
 """
 
 import hashlib

@@ -22,7 +22,8 @@ def bus(car, bus, jobs):
             "the smallest number of such jobs for which the bus is done before the car",
             from_here,
             {
-                fewer: f"For {fewer} jobs the car needs {car * fewer} cycles, the bus {bus} + {fewer - 1}. That is not before.",
+                fewer: f"For {fewer} jobs the car needs {car * fewer} cycles, the bus {bus} + {fewer - 1}. That is not "
+                "before.",
                 from_here + 1: f"One fewer is enough: n jobs keep the bus for {bus} + (n - 1) cycles.",
             },
             f"The car needs {car} n cycles, the bus {bus} for the first job and one more for each other job.",
@@ -74,7 +75,8 @@ def predict(degree, elements, lanes, units, latency, workers, hours, serial):
             "How many vectors are there, and how many multiply-adds does each go through?",
         ),
         "in_flight": Asked(
-            f"chains that keep a core busy which can begin {units} steps in each cycle, with a latency of {latency} cycles",
+            f"chains that keep a core busy which can begin {units} steps in each cycle, with a latency of {latency} "
+            "cycles",
             latency * units,
             {
                 latency: f"With {latency} chains, one step can begin in each cycle. The core can begin {units}.",
@@ -92,7 +94,8 @@ def predict(degree, elements, lanes, units, latency, workers, hours, serial):
                 ),
                 workers: "The serial part does not get faster.",
                 workers * parallel / hours: (
-                    f"That is the parallel part alone, {parallel} of {hours} hours with {workers} workers. The serial part is work, too."
+                    f"That is the parallel part alone, {parallel} of {hours} hours with {workers} workers. The serial "
+                    "part is work, too."
                 ),
             },
             f"How many hours would one worker need for all of it? Divide by {hours}.",
@@ -120,9 +123,9 @@ VARIANTS = {
             "hours": (8, 10),
             "serial": (2,),
         },
-        "the polynomial has degree {degree}, for {elements} elements, and an instruction handles {lanes} lanes. The core can begin {units} "
-        "multiply-adds in each cycle, each takes {latency} cycles. {workers} workers need {hours} hours for the job, {serial} of them "
-        "serial.",
+        "the polynomial has degree {degree}, for {elements} elements, and an instruction handles {lanes} lanes. The "
+        "core can begin {units} multiply-adds in each cycle, each takes {latency} cycles. {workers} workers need "
+        "{hours} hours for the job, {serial} of them serial.",
         predict,
         lambda elements, lanes, **others: elements % lanes == 0,
     ),

@@ -17,26 +17,28 @@ def gil(python, before, inside, after, handing_over):
             "The GIL lets one of the two run Python at a time.",
         ),
         "mixed": Asked(
-            f"milliseconds until two threads are done, each with {before} ms of Python, {inside} ms in NumPy without the GIL, {after} ms "
-            "of Python",
+            f"milliseconds until two threads are done, each with {before} ms of Python, {inside} ms in NumPy without "
+            f"the GIL, {after} ms of Python",
             max(shifted, job) + after,  # the second thread's last piece waits for its NumPy, and for the first thread
             {
                 2 * job: "That is one after the other. While one of them is in NumPy, the GIL is free.",
                 job: "Both begin with Python. Who has the GIL first, and what does the other one do meanwhile?",
                 shifted + 2 * after: (
-                    f"The second thread's {inside} ms in NumPy begin as soon as its first piece of Python is done: after {2 * before} ms."
+                    f"The second thread's {inside} ms in NumPy begin as soon as its first piece of Python is done: "
+                    f"after {2 * before} ms."
                 ),
             },
             "Draw a row for each thread and a column for each millisecond. In no column do both run Python.",
         ),
         "pays": Asked(
-            f"the least work in whole microseconds that is done sooner by two threads, if handing over costs {handing_over}",
+            "the least work in whole microseconds that is done sooner by two threads, if handing over costs "
+            f"{handing_over}",
             2 * handing_over + 1,
             {
                 handing_over: f"With {handing_over} of work, handing over alone takes as long as the whole work.",
                 handing_over + 1: (
-                    f"Half of the work remains after handing over: {handing_over} + {(handing_over + 1) / 2} is more than "
-                    f"{handing_over + 1}."
+                    f"Half of the work remains after handing over: {handing_over} + {(handing_over + 1) / 2} is more "
+                    f"than {handing_over + 1}."
                 ),
                 2 * handing_over: (
                     f"With {2 * handing_over}, both take the same time: {handing_over} + {handing_over}."
@@ -69,7 +71,8 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
             "nanoseconds of processor time, at most, if it spins for so long first, and then blocks",
             worst_of_both(blocking),
             {blocking: "So much it takes if the lock is free just before the spinning ends. And just after?"},
-            "When is the lock given back in the worst case? All the spinning was for nothing then, and what comes on top?",
+            "When is the lock given back in the worst case? All the spinning was for nothing then, and what comes on "
+            "top?",
         ),
         "order": Asked(
             "the order of the four jobs, as one number of four digits",
@@ -80,7 +83,8 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
                 ): "That is the order without ageing. What has each of them waited by the time that the core is free?",
                 1234: "That is first come, first served. Who has the lower rank at 10 ms, job 2 or job 3?",
             },
-            "At 0, 10, 20 and 30 ms the core is free: which jobs are there, and what is the rank of each after its wait?",
+            "At 0, 10, 20 and 30 ms the core is free: which jobs are there, and what is the rank of each after its "
+            "wait?",
         ),
         "inverted": Asked(
             "milliseconds that the high thread waits for the lock, without inheritance",
@@ -93,7 +97,8 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
                 + middle: "That is the moment at which the lock is opened. The high thread has waited from 1 ms on.",
                 hold
                 + middle
-                - MIDDLE_COMES: "That is from the moment on at which the middle thread comes. The high one waits already.",
+                - MIDDLE_COMES: "That is from the moment on at which the middle thread comes. The high one waits "
+                "already.",
             },
             "A row for the core, a column for each millisecond: L, M or H? When is the last L over?",
         ),
@@ -110,7 +115,8 @@ def waits(sleep, wake, ranks, ageing, hold, middle):
 
 
 def _ageing_decides(ranks, ageing, **others):
-    """Whether the order is neither that of the ranks alone, nor that in which the jobs came; and no two are equal in rank."""
+    """Whether the order is neither that of the ranks alone, nor that in which the jobs came; and no two are equal in
+    rank."""
     rank_of = _ranks(ranks)
     aged = [
         [r - ageing * (now - c) for r, c in zip(rank_of, JOBS_CAME, strict=True) if c <= now] for now in (10, 20, 30)
@@ -132,8 +138,8 @@ VARIANTS = {
             "after": (1, 2),
             "handing_over": (20, 30, 40, 50, 60, 80),
         },
-        "`python`: a job is {python} ms of pure Python. `mixed`: a job is {before} ms of Python, {inside} ms in NumPy, then {after} ms of "
-        "Python. `pays`: handing over costs {handing_over} microseconds.",
+        "`python`: a job is {python} ms of pure Python. `mixed`: a job is {before} ms of Python, {inside} ms in NumPy, "
+        "then {after} ms of Python. `pays`: handing over costs {handing_over} microseconds.",
         gil,
     ),
     "02-waits": Variants(
@@ -146,8 +152,9 @@ VARIANTS = {
             "hold": (4, 5, 6),
             "middle": (15, 20, 30),
         },
-        "going to sleep costs {sleep} ns, being woken {wake} ns. The jobs 1 to 4 have the ranks {ranks}, and a rank falls by {ageing} "
-        "for each millisecond. The low thread works for {hold} ms under its lock, the middle one for {middle} ms.",
+        "going to sleep costs {sleep} ns, being woken {wake} ns. The jobs 1 to 4 have the ranks {ranks}, and a rank "
+        "falls by {ageing} for each millisecond. The low thread works for {hold} ms under its lock, the middle one for "
+        "{middle} ms.",
         waits,
         _ageing_decides,
     ),

@@ -82,7 +82,8 @@ def schedules(first, falls, rows, loop, least, dear):
                 ): "That is what the static schedule gives. Here a thread that is free takes the next two rows.",
                 makespan(costs, 2, 1): "That is right for chunks of 1. Here two rows are taken at once.",
             },
-            "Write down what the four chunks cost. Thread 0 takes the first, thread 1 the second. Who is free first, and takes the third?",
+            "Write down what the four chunks cost. Thread 0 takes the first, thread 1 the second. Who is free first, "
+            "and takes the third?",
         ),
         "folded": Asked(
             "work of each of 2 threads, folded",
@@ -105,17 +106,19 @@ def schedules(first, falls, rows, loop, least, dear):
                     0
                 ]: "That is the length of the first chunk. How many come until all rows are gone?",
             },
-            f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, it is {least}, as long as "
-            "so many are left.",
+            f"The first chunk has {loop} // 4 rows. What is left then, and what is a quarter of that? Below {least}, "
+            f"it is {least}, as long as so many are left.",
         ),
         "stolen": Asked(
-            f"rows that thread 0 takes in its first theft: {loop // 2} rows of 1 unit are its own, {loop // 2} of {dear} units are thread 1's",
+            f"rows that thread 0 takes in its first theft: {loop // 2} rows of 1 unit are its own, {loop // 2} of "
+            f"{dear} units are thread 1's",
             stolen_first([1] * (loop // 2) + [dear] * (loop // 2)),
             {
                 loop // 2 - taken: "So many rows thread 1 still has. A thief takes half of them.",
                 loop // 2
                 - taken
-                + 1: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of the rest.",
+                + 1: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of "
+                "the rest.",
                 (loop // 2 - taken) // 2
                 + 1: "Was the row counted that thread 1 is computing? It has taken that one already.",
                 loop
@@ -133,7 +136,8 @@ def layers(first, pieces, piece, late):
             "work of the busier of 2 threads with a chunk size of 1, under a layer that hands out blocks of chunks",
             static_makespan(costs, 2),
             {sum(costs) // 2: "That is half of the work. Each thread gets a block of four chunks: which ones?"},
-            "Chunks of one row, and four chunks for each thread, one after the other. Which rows does the busier one get?",
+            "Chunks of one row, and four chunks for each thread, one after the other. Which rows does the busier one "
+            "get?",
         ),
         "handed_out": Asked(
             "work of the busier of 2 threads, if each takes the next row when it is free",
@@ -165,8 +169,8 @@ VARIANTS = {
             "cores": (8, 12, 16, 24),
             "processes": (2, 3, 4, 6),
         },
-        "an element takes {each} ns on one thread; starting the parallel loop and waiting for its end takes {start} ns. The machine has "
-        "{cores} cores, and {processes} processes run on it.",
+        "an element takes {each} ns on one thread; starting the parallel loop and waiting for its end takes {start} "
+        "ns. The machine has {cores} cores, and {processes} processes run on it.",
         pays,
         lambda start, each, cores, processes: (
             start % (3 * each) == 0 and cores % processes == 0 and cores // processes not in (1, processes)
@@ -182,9 +186,9 @@ VARIANTS = {
             "least": (3, 4, 5, 6),
             "dear": (3, 5, 6, 7),
         },
-        "the cost of the 8 rows {falls} by 1 from row to row, and the cheapest row costs {first} units. `chunks` is about chunks of "
-        "{rows} rows. The guided schedule hands out {loop} rows to 2 threads, at least {least} in a chunk. With "
-        "stealing, a row of the second half of these {loop} costs {dear} units.",
+        "the cost of the 8 rows {falls} by 1 from row to row, and the cheapest row costs {first} units. `chunks` is "
+        "about chunks of {rows} rows. The guided schedule hands out {loop} rows to 2 threads, at least {least} in a "
+        "chunk. With stealing, a row of the second half of these {loop} costs {dear} units.",
         schedules,
         lambda first, falls, rows, loop, least, dear: (
             7 <= len(guided(loop, 2, least)) <= 11
@@ -197,8 +201,8 @@ VARIANTS = {
     "03-layers": Variants(
         {"first": 1, "pieces": 16, "piece": 100, "late": 4000},
         {"first": (1, 2, 3, 4), "pieces": (8, 12, 16, 20), "piece": (50, 100, 200), "late": (3000, 4000, 5000, 6000)},
-        "the 8 rows cost one unit more from row to row, and row 0 costs {first}. The other loop has {pieces} pieces of {piece} "
-        "microseconds, and its second thread comes after {late} microseconds.",
+        "the 8 rows cost one unit more from row to row, and row 0 costs {first}. The other loop has {pieces} pieces of "
+        "{piece} microseconds, and its second thread comes after {late} microseconds.",
         layers,
         lambda first, pieces, piece, late: pieces * piece < late,
     ),

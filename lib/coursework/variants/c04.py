@@ -54,7 +54,8 @@ def cache_lines(rows, columns, record, small, large, walk):
             f"lines of field 0 of {columns} records of {record} float32, AoS",
             touched(range(0, 4 * columns * record, 4 * record)),
             {
-                columns: f"A record has {4 * record} bytes, less than a line: some lines hold field 0 of several records."
+                columns: f"A record has {4 * record} bytes, less than a line: some lines hold field 0 of several "
+                "records."
             },
             "How many bytes do all the records take? Is there a line among them without a field 0?",
         ),
@@ -88,7 +89,8 @@ def cache_lines(rows, columns, record, small, large, walk):
                 2 * walk - 1: "One line short: the line that is needed next has just gone.",
                 2 * walk + 1: "That will do, and one line less will, too.",
             },
-            "Take one line of the walk: how many different lines are used from one read of it to the next, itself among them?",
+            "Take one line of the walk: how many different lines are used from one read of it to the next, itself "
+            "among them?",
         ),
     }
 
@@ -100,8 +102,8 @@ def moved(n, one, machine, row, zeroed, kib):
             "bytes moved with ordinary stores",
             4 * array,
             {
-                3
-                * array: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
+                3 * array: "That is what the loop asks for. What happens to a line of out before its first element is "
+                "stored?",
                 2 * array: "That is what is read. What is written moves, too.",
                 array: "That is one of the arrays in bytes, or all that moves in elements.",
             },
@@ -180,7 +182,8 @@ def moved(n, one, machine, row, zeroed, kib):
                 * 1024
                 * kib
                 // page: "That would be so if each array went back to the system. Where does the second one lie?",
-                100: "The first write to a page is a fault. How many pages has an array, and which are new in the second one?",
+                100: "The first write to a page is a fault. How many pages has an array, and which are new in the "
+                "second one?",
                 1: "The first write to each page is a fault: how many pages has an array?",
                 1024 * kib // page + 1: "Each array begins with a page, so it fills whole pages.",
                 0: "Nobody had written to the pages of the first array.",
@@ -197,14 +200,16 @@ def aligned(vector, count, behind, length):
     alone, whole_lines = -behind % vector // 4, -(-length // 16) * 16
     return {
         "split": Asked(
-            f"vectors of {vector} bytes in two lines, of {count}, if the first begins {behind} bytes behind the start of a line",
+            f"vectors of {vector} bytes in two lines, of {count}, if the first begins {behind} bytes behind the start "
+            "of a line",
             sum(b // LINE != (b + vector - 1) // LINE for b in begins),
             {
                 0: "That would be so if the first began at a multiple of its size.",
                 count: f"A line has 64 bytes, a vector {vector}. Can two neighbours both reach over an end?",
                 count // (64 // vector) // 2: f"That is how many there are of {vector // 2} bytes.",
             },
-            "Where do the first vectors begin and end, counted from the start of the line? After how many does it repeat?",
+            "Where do the first vectors begin and end, counted from the start of the line? After how many does it "
+            "repeat?",
         ),
         "alone": Asked(
             f"elements that the loop does one by one until its addresses are multiples of {vector}",
@@ -214,7 +219,8 @@ def aligned(vector, count, behind, length):
                 (LINE - behind) // 4: f"That goes on to the next line. Does a multiple of {vector} come before?",
                 vector // 4: "A whole vector of them brings you to the same place in the next vector.",
             },
-            f"Which multiple of {vector} comes next after byte {behind}, and how many elements of 4 bytes lie before it?",
+            f"Which multiple of {vector} comes next after byte {behind}, and how many elements of 4 bytes lie before "
+            "it?",
         ),
         "rows": Asked(
             f"rows of 64, each of {length} float32, that begin with a line",
@@ -251,8 +257,8 @@ VARIANTS = {
             "zeroed": (24, 32, 40),
             "kib": (48, 64, 80),
         },
-        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s; the matrix of `reach` has "
-        "rows of {row} float32; thread 0 fills {zeroed} pages; the arrays of `anew` have {kib} KiB.",
+        "the arrays have {n} elements; one thread moves {one} GB/s, and the machine {machine} GB/s; the matrix of "
+        "`reach` has rows of {row} float32; thread 0 fills {zeroed} pages; the arrays of `anew` have {kib} KiB.",
         moved,
         lambda n, one, machine, **others: (
             one < machine < 2 * one
@@ -271,8 +277,8 @@ VARIANTS = {
             "large": (128,),
             "walk": (200, 300, 400),
         },
-        "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room for {small} lines, "
-        "`larger_cache` for {large}; the walk of `room` goes through {walk} lines.",
+        "`x` has shape ({rows}, {columns}). There are {columns} records of {record} float32. `small_cache` has room "
+        "for {small} lines, `larger_cache` for {large}; the walk of `room` goes through {walk} lines.",
         cache_lines,
     ),
     "04-split": Variants(
@@ -283,8 +289,8 @@ VARIANTS = {
             "behind": (4, 12, 20, 24, 28, 36, 40, 44),
             "length": (90, 100, 104, 116, 120, 136),
         },
-        "there are {count} vectors of {vector} bytes, and the first begins {behind} bytes behind the start of a line; a row has {length} "
-        "float32, and there are 64 rows.",
+        "there are {count} vectors of {vector} bytes, and the first begins {behind} bytes behind the start of a line; "
+        "a row has {length} float32, and there are 64 rows.",
         aligned,
         lambda vector, behind, **others: behind % vector != 0,
     ),

@@ -28,7 +28,8 @@ def launch(elements, threads, other):
                 % threads: "Those are the threads of the last block that have an element. The others are asked for.",
                 0: "Then the division would have no rest. How many threads are there in all?",
                 idle
-                - 1: f"One too few. Count from the first index without an element, {elements}, to the last thread, both counted.",
+                - 1: f"One too few. Count from the first index without an element, {elements}, to the last thread, "
+                "both counted.",
                 idle + 1: f"One too many. The elements have the indices 0 to {elements - 1}.",
             },
             "How many threads are there in all, blocks times threads of a block? How many elements?",
@@ -96,7 +97,8 @@ VARIANTS = {
             "threads": (96, 160, 192, 224, 288, 320),
             "shared": (20, 27, 32, 41, 54),
         },
-        "`blocks` is about {registers} registers for each thread, `warps` about blocks of {threads} threads, `shared` about {shared} KiB.",
+        "`blocks` is about {registers} registers for each thread, `warps` about blocks of {threads} threads, `shared` "
+        "about {shared} KiB.",
         supplies,
         lambda registers, threads, shared: (
             resident(256, registers).blocks_per_sm < 8

@@ -21,15 +21,23 @@ def loads(first, stride, dtype):
         "shifted": Asked(
             f"sectors of one warp for x[i + {first}], float32",
             sectors(range(first, first + 32), 4),
-            {4: f"128 bytes in a row are four sectors if they begin with one. These begin at byte {4 * first}: where do they end?",
-             32: "Neighbouring lanes share a sector: it has room for 8 float32."},
-            f"Element {first} begins at byte {4 * first}. Sectors are bytes 0 to 31, 32 to 63 and so on: how many are touched?",
+            {
+                4: f"128 bytes in a row are four sectors if they begin with one. These begin at byte {4 * first}: "
+                "where do they end?",
+                32: "Neighbouring lanes share a sector: it has room for 8 float32.",
+            },
+            f"Element {first} begins at byte {4 * first}. Sectors are bytes 0 to 31, 32 to 63 and so on: how many are "
+            "touched?",
         ),
         "thirds": Asked(
             f"sectors of one warp for x[{stride} * i], float32",
             sectors(range(0, 32 * stride, stride), 4),
-            {4: f"As few as for neighbours? Lane 31 reads element {31 * stride}.", 32: f"How far is it from lane 0 to lane 1, in bytes? {4 * stride}."},
-            f"Lane i reads byte {4 * stride} i. No sector between the first and the last is left out: in which sector is the last?",
+            {
+                4: f"As few as for neighbours? Lane 31 reads element {31 * stride}.",
+                32: f"How far is it from lane 0 to lane 1, in bytes? {4 * stride}.",
+            },
+            f"Lane i reads byte {4 * stride} i. No sector between the first and the last is left out: in which sector "
+            "is the last?",
         ),
         "doubles": Asked(
             f"sectors of one warp for x[i], {dtype}",
@@ -37,7 +45,7 @@ def loads(first, stride, dtype):
             {4: "That is for float32. How many bytes has one element here?"},
             f"How many bytes do 32 elements of type {dtype} have? And a sector?",
         ),
-    }  # fmt: skip
+    }
 
 
 def banks(factor, share, words):
@@ -75,49 +83,61 @@ def branches(ways, loop, share, threads, first):
         "ways": Asked(
             f"times that a warp stores where each remainder t % {ways} has a way of its own",
             ways,
-            {1: "Each lane stores once. But do all lanes take the same way?",
-             32: "Lanes that take the same way go through it together."},
+            {
+                1: "Each lane stores once. But do all lanes take the same way?",
+                32: "Lanes that take the same way go through it together.",
+            },
             "A warp goes through every way that at least one of its lanes takes, one after the other.",
         ),
         "rounds": Asked(
             f"rounds of a warp in for k in range(t % {loop})",
             rounds,
-            {loop: f"t % {loop} is {rounds} at most. How many rounds has range({rounds})?",
-             sum(active): "Those are the rounds of all lanes together. Lanes make a round together.",
-             31 % loop: f"Lane 31 makes 31 % {loop} rounds. Is that the most?",
-             32: "Lanes make a round together. How many rounds does the last one of them make?"},
+            {
+                loop: f"t % {loop} is {rounds} at most. How many rounds has range({rounds})?",
+                sum(active): "Those are the rounds of all lanes together. Lanes make a round together.",
+                31 % loop: f"Lane 31 makes 31 % {loop} rounds. Is that the most?",
+                32: "Lanes make a round together. How many rounds does the last one of them make?",
+            },
             "The warp goes on until its last lane is done. Which lanes have most rounds?",
         ),
         "lanes": Asked(
             "lanes active in such a round, on average",
             sum(active) // rounds,
-            {32: "Lane 0 makes no round at all: it is never active.",
-             active[0]: "That is the first round. Later on there are fewer.",
-             active[-1]: "That is the last round. Before, there are more.",
-             sum(active): "Those are active lanes of all rounds together.",
-             50: "Per cent? The number of lanes is asked for."},
-            "Count the lanes that are active in the first round, in the second, and so on to the last. What is their mean?",
+            {
+                32: "Lane 0 makes no round at all: it is never active.",
+                active[0]: "That is the first round. Later on there are fewer.",
+                active[-1]: "That is the last round. Before, there are more.",
+                sum(active): "Those are active lanes of all rounds together.",
+                50: "Per cent? The number of lanes is asked for.",
+            },
+            "Count the lanes that are active in the first round, in the second, and so on to the last. What is their "
+            "mean?",
         ),
         "eighths": Asked(
             f"warps of a block of {threads} threads that store under if t % {share} == 0",
             len({t // 32 for t in range(0, threads, share)}),
-            {1: "Not all threads that store lie in one warp. Which warp has the last one?",
-             threads // share: "Those are threads. In how many warps do they lie?",
-             threads // 32: "That is every warp. Has each of them a thread that stores?",
-             threads: "Those are all threads. How many warps have one that stores?"},
-            f"Warp 0 has threads 0 to 31, warp 1 has 32 to 63. Which warps have a thread whose number is a multiple of {share}?",
+            {
+                1: "Not all threads that store lie in one warp. Which warp has the last one?",
+                threads // share: "Those are threads. In how many warps do they lie?",
+                threads // 32: "That is every warp. Has each of them a thread that stores?",
+                threads: "Those are all threads. How many warps have one that stores?",
+            },
+            "Warp 0 has threads 0 to 31, warp 1 has 32 to 63. Which warps have a thread whose number is a multiple of "
+            f"{share}?",
         ),
         "firsts": Asked(
             f"warps of a block of {threads} threads that store under if t < {first}",
             -(-first // 32),
-            {threads // 32: "The last warps have no such thread: they skip the store.",
-             first: "Those are threads. In how many warps do they lie?",
-             0: "Which warp has threads 0 to 31?",
-             first // 32: "And the threads that are left over?",
-             first // 32 + 1: f"Has the warp behind thread {first - 1} one that stores?"},
+            {
+                threads // 32: "The last warps have no such thread: they skip the store.",
+                first: "Those are threads. In how many warps do they lie?",
+                0: "Which warp has threads 0 to 31?",
+                first // 32: "And the threads that are left over?",
+                first // 32 + 1: f"Has the warp behind thread {first - 1} one that stores?",
+            },
             f"Which warps have a thread with a number below {first}?",
         ),
-    }  # fmt: skip
+    }
 
 
 def bills(n):
@@ -136,7 +156,8 @@ def bills(n):
             f"additions of Blelloch for {n} numbers, up and down",
             blelloch(n)[1],
             {up: "That is the way up. On the way down each pair adds once more."},
-            f"On the way up {n // 2} pairs are added, then {n // 4}, and so on to one. On the way down it is as many again.",
+            f"On the way up {n // 2} pairs are added, then {n // 4}, and so on to one. On the way down it is as many "
+            "again.",
         ),
         "rounds": Asked(
             f"rounds of Blelloch for {n} numbers, up and down",
@@ -151,15 +172,15 @@ VARIANTS = {
     "06-sectors": Variants(
         {"first": 1, "stride": 3, "dtype": "float64"},
         {"first": (1, 2, 3, 5, 6, 7), "stride": (3, 5, 6, 7), "dtype": ("float64", "int16", "int8")},
-        "`shifted` is `x[i + {first}]`, `thirds` is `x[{stride} * i]`, and `doubles` is `x[i]` with elements of type {dtype} (8 bytes for "
-        "float64, 2 for int16, 1 for int8).",
+        "`shifted` is `x[i + {first}]`, `thirds` is `x[{stride} * i]`, and `doubles` is `x[i]` with elements of type "
+        "{dtype} (8 bytes for float64, 2 for int16, 1 for int8).",
         loads,
     ),
     "06-banks": Variants(
         {"factor": 2, "share": 4, "words": 36},
         {"factor": (2, 4, 6, 10, 12), "share": (2, 4, 8), "words": (34, 36, 40, 44, 48)},
-        "`seconds` is `s[{factor} * t]`, `fours` is `s[t // {share}]`, and the rows of the tile in `column` have {words} words: "
-        "`s[{words} * t]`.",
+        "`seconds` is `s[{factor} * t]`, `fours` is `s[t // {share}]`, and the rows of the tile in `column` have "
+        "{words} words: `s[{words} * t]`.",
         banks,
     ),
     "06-divergence": Variants(
@@ -171,8 +192,9 @@ VARIANTS = {
             "threads": (128, 256, 512),
             "first": (32, 48, 64, 96),
         },
-        "`ways` is a choice with a way for each remainder `t % {ways}`; `rounds` and `lanes` are about `for k in range(t % {loop})`; "
-        "`eighths` is `if t % {share} == 0`, and `firsts` is `if t < {first}`, both in blocks of {threads} threads.",
+        "`ways` is a choice with a way for each remainder `t % {ways}`; `rounds` and `lanes` are about `for k in "
+        "range(t % {loop})`; `eighths` is `if t % {share} == 0`, and `firsts` is `if t < {first}`, both in blocks of "
+        "{threads} threads.",
         branches,
     ),
     "06-work": Variants({"n": 64}, {"n": (16, 32, 64, 128, 256)}, "a scan of {n} numbers.", bills),

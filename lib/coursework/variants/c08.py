@@ -56,7 +56,8 @@ def count(m, k, n, edge, depth, fast, moves):
                 depth // 16: "In each tile step a thread loads an element of a and one of b.",
                 2: f"That is one tile step. How many tiles of 16 cover k = {depth}?",
             },
-            "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are there?",
+            "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are "
+            "there?",
         ),
         "strassen": Asked(
             f"the n from which Strassen's method can pay, {fast} GFLOP/s and {moves} GB/s",
@@ -66,7 +67,8 @@ def count(m, k, n, edge, depth, fast, moves):
                 45 * fast // moves: "An eighth of the flops is saved, a quarter of n^3.",
                 180: "That would be so if a flop took as long as a byte.",
             },
-            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are added. When are they equal?",
+            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are "
+            "added. When are they equal?",
         ),
     }
 
@@ -176,7 +178,8 @@ def waves(m, n, registers, shared, multiprocessors):
 
 
 def _fills_in_part(m, n, registers, shared, multiprocessors):
-    """Registers run out first; the last of two or three waves is neither nearly empty nor nearly full; no slip is near the share."""
+    """Registers run out first; the last of two or three waves is neither nearly empty nor nearly full; no slip is near
+    the share."""
     launched = -(-m // 128) * -(-n // 128)
     resident = 65536 // (256 * registers)
     filled = launched / (resident * multiprocessors)
@@ -194,8 +197,8 @@ VARIANTS = {
             "b_row": (9, 10, 11, 13, 14),
             "b_column": (1, 2, 3, 5, 6),
         },
-        "`lane_of_sum` and `register_of_sum` are about element [{row}, {column}] of the sums, `lane_of_b` about element [{b_row}, "
-        "{b_column}] of `b`.",
+        "`lane_of_sum` and `register_of_sum` are about element [{row}, {column}] of the sums, `lane_of_b` about "
+        "element [{b_row}, {b_column}] of `b`.",
         lanes,
         lambda row, column, b_row, b_column: (row % 8, column // 2) != (b_column, b_row % 8 // 2),
     ),
@@ -210,8 +213,8 @@ VARIANTS = {
             "fast": (60, 100, 120),
             "moves": (20, 30),
         },
-        "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = {depth}; for "
-        "`strassen` the core does {fast} GFLOP/s, and its memory {moves} GB/s.",
+        "the shapes are ({m} x {k})({k} x {n}); `intensity` is of a {edge} x {edge} matmul; the two kernels have k = "
+        "{depth}; for `strassen` the core does {fast} GFLOP/s, and its memory {moves} GB/s.",
         count,
         lambda m, k, n, depth, **others: len({m, k, n}) == 3 and m != depth,
     ),
@@ -224,8 +227,8 @@ VARIANTS = {
             "shared": (24, 32, 40),
             "multiprocessors": (84, 108, 132),
         },
-        "the product has {m} rows and {n} columns. A thread needs {registers} registers, a block {shared} KiB of shared memory, and the GPU "
-        "has {multiprocessors} multiprocessors.",
+        "the product has {m} rows and {n} columns. A thread needs {registers} registers, a block {shared} KiB of "
+        "shared memory, and the GPU has {multiprocessors} multiprocessors.",
         waves,
         _fills_in_part,
     ),

@@ -18,7 +18,8 @@ def sizes(picture, kernel, large, side, dilation):
             f"side of the result: picture {picture} x {picture}, kernel {kernel} x {kernel}",
             plain,
             {
-                picture: "That needs padding. Without it the window must lie inside the picture: where does its left edge stand last?",
+                picture: "That needs padding. Without it the window must lie inside the picture: where does its left "
+                "edge stand last?",
                 plain
                 - 1: f"The left edge can stand at 0, 1, 2 ... up to {picture} - {kernel}. How many places are that?",
                 plain
@@ -46,8 +47,8 @@ def sizes(picture, kernel, large, side, dilation):
                 first_layer - 3: "That is without padding. There are 3 zeros on each side.",
                 first_layer - 2: "There are 3 zeros on each side, 6 in all.",
                 first_layer - 1: (
-                    "That is the number of steps, or padding on one side only. How wide is the padded picture, and how many places are there, "
-                    "the first one included?"
+                    "That is the number of steps, or padding on one side only. How wide is the padded picture, and how "
+                    "many places are there, the first one included?"
                 ),
                 first_layer + 1: beyond,
                 large: every,
@@ -59,18 +60,20 @@ def sizes(picture, kernel, large, side, dilation):
             f"the same: picture {side} x {side}, kernel 3 x 3, dilation {dilation}",
             size(side, 3, dilation=dilation),
             {
-                side
-                - 2: f"That is dilation 1. With dilation {dilation} neighbouring weights meet pixels that are {dilation} apart.",
+                side - 2: f"That is dilation 1. With dilation {dilation} neighbouring weights meet pixels that are "
+                f"{dilation} apart.",
                 side - 3 * dilation: (
                     "Three weights have two gaps between them, not three: how many pixels does the window span?"
                 ),
                 side - 3 * dilation + 1: (
-                    f"Three weights that are {dilation} apart: first pixel 0, last pixel {span - 1}. How many pixels does the window span?"
+                    f"Three weights that are {dilation} apart: first pixel 0, last pixel {span - 1}. How many pixels "
+                    "does the window span?"
                 ),
                 side - span: f"The window spans {span} pixels. At how many places can its left edge stand?",
                 side - span + 2: f"The window spans pixels 0 to {span - 1}: those are {span}, not {span - 1}.",
                 side - span + 3: (
-                    f"Three weights have two gaps. How wide is a window with weights at 0, {dilation} and {2 * dilation}?"
+                    f"Three weights have two gaps. How wide is a window with weights at 0, {dilation} and "
+                    f"{2 * dilation}?"
                 ),
                 side: "That needs padding.",
             },
@@ -105,7 +108,8 @@ def cost(ins, outs, side, groups):
             {
                 dense: f"In {groups} groups an output channel sees only the input channels of its own group.",
                 dense // groups**2: (
-                    f"The groups are {groups}. Each has 1/{groups} of the inputs and of the outputs: 1/{groups**2} of the work, {groups} times."
+                    f"The groups are {groups}. Each has 1/{groups} of the inputs and of the outputs: 1/{groups**2} of "
+                    f"the work, {groups} times."
                 ),
                 groups * dense: "Groups make fewer pairs of channels, not more.",
                 dense // (2 * groups): f"How many input channels does an output channel see, in {groups} groups?",
@@ -122,7 +126,8 @@ def cost(ins, outs, side, groups):
                 9 * outs * pixels + outs * outs * pixels: f"{channels}.",
                 9 * outs * pixels + point: f"{channels}, not as go out.",
             },
-            "Depthwise: each channel has its own 3 x 3 weights and no sum over channels. The 1 x 1 layer: a product for each pair of channels.",
+            "Depthwise: each channel has its own 3 x 3 weights and no sum over channels. The 1 x 1 layer: a product "
+            "for each pair of channels.",
         ),
         "dense_bytes": Asked(
             "bytes of the ordinary layer if x, weights and result move once, float32",
@@ -136,7 +141,8 @@ def cost(ins, outs, side, groups):
                     f"Each output channel has 9 weights for each of the {ins} input channels."
                 ),
             },
-            "Three arrays: the pixels that come in, the weights, the pixels that go out. Write down the elements of each.",
+            "Three arrays: the pixels that come in, the weights, the pixels that go out. Write down the elements of "
+            "each.",
         ),
         "separable_bytes": Asked(
             "the same of the depthwise and the 1 x 1 layer together, one after the other",
@@ -164,8 +170,8 @@ VARIANTS = {
             "side": (28, 32, 40, 48),
             "dilation": (3, 4, 5),
         },
-        "`plain` and `halved` have a picture of {picture} x {picture}, `plain` a kernel of {kernel} x {kernel}; `first_layer` has a picture "
-        "of {large} x {large}; `spread` one of {side} x {side}, and dilation {dilation}.",
+        "`plain` and `halved` have a picture of {picture} x {picture}, `plain` a kernel of {kernel} x {kernel}; "
+        "`first_layer` has a picture of {large} x {large}; `spread` one of {side} x {side}, and dilation {dilation}.",
         sizes,
     ),
     "09-cost": Variants(

@@ -29,8 +29,8 @@ def steps(features, hidden, steps, layers):
                 ),
                 steps * products: f"That is all {steps} steps. One is asked for.",
             },
-            f"One number of one gate takes {features} products with the input and {hidden} with the state. How many such numbers are there "
-            "in a step?",
+            f"One number of one gate takes {features} products with the input and {hidden} with the state. How many "
+            "such numbers are there in a step?",
         ),
         "weights": Asked(
             "bytes of w_ih and w_hh, float32: what a step reads if no cache keeps them",
@@ -51,7 +51,8 @@ def steps(features, hidden, steps, layers):
             steps + layers - 1,
             {
                 layers
-                * steps: "That is all cells, one after the other. Layer 1 can begin as soon as layer 0 has done its first step.",
+                * steps: "That is all cells, one after the other. Layer 1 can begin as soon as layer 0 has done its "
+                "first step.",
                 steps: "That is one layer. The last cell of the last layer waits for the one below it, too.",
                 steps + layers: "Nearly. Count the cells of a small chain: with 1 layer and 1 step there is one.",
                 steps + layers - 2: "Nearly: those are the arrows between the cells. The cells are asked for.",
@@ -59,20 +60,22 @@ def steps(features, hidden, steps, layers):
                 rounds: in_pairs,
                 rounds + layers - 1: in_pairs,
             },
-            "Draw 2 layers of 3 steps. A cell waits for the step before in its layer, and for the same step in the layer below. Which way "
-            "through the drawing is the longest?",
+            "Draw 2 layers of 3 steps. A cell waits for the step before in its layer, and for the same step in the "
+            "layer below. Which way through the drawing is the longest?",
         ),
         "rounds": Asked(
             f"rounds of a scan over h[t] = a[t] * h[t-1] + b[t], one layer, a thread for each of {steps} steps",
             rounds,
             {
-                steps: "That is one step after the other. Here two stretches of steps can be joined before the state is known.",
+                steps: "That is one step after the other. Here two stretches of steps can be joined before the state "
+                "is known.",
                 steps // 2: "That many pairs are joined in the first round. How many rounds are there?",
                 rounds - 1: f"After this many rounds a thread knows of {steps // 2} steps.",
                 rounds
-                + 1: f"After one round less a thread knows of all {steps} steps: it knows of one before the first round.",
-                2
-                * rounds: "That is up and down a tree, as Blelloch does it. The fewest rounds are asked for, with a thread for each step.",
+                + 1: f"After one round less a thread knows of all {steps} steps: it knows of one before the first "
+                "round.",
+                2 * rounds: "That is up and down a tree, as Blelloch does it. The fewest rounds are asked for, with a "
+                "thread for each step.",
                 steps
                 - 1: "That many times something is joined, one after the other. In a round many threads do so at once.",
                 math.isqrt(
@@ -93,8 +96,8 @@ VARIANTS = {
             "steps": (256, 512, 1024, 2048, 4096),
             "layers": (3, 4, 5),
         },
-        "a layer has {features} features and {hidden} units, and reads {steps} steps (`w_ih` has 4 gates of {hidden} rows and {features} "
-        "columns, `w_hh` as many rows of {hidden}); `chain` is about {layers} layers.",
+        "a layer has {features} features and {hidden} units, and reads {steps} steps (`w_ih` has 4 gates of {hidden} "
+        "rows and {features} columns, `w_hh` as many rows of {hidden}); `chain` is about {layers} layers.",
         steps,
         lambda features, hidden, steps, layers: features < hidden and steps not in (features, hidden),
     )

@@ -49,7 +49,8 @@ def scores(length, width, cache):
                 pairs
                 // 2: "Nearly: half of the square cuts through the diagonal, and a query looks at its own key, too.",
                 length * (length - 1) // 2: "Without the diagonal. A query looks at its own key, too.",
-                length: "Those are the keys of the last query alone, or one for each query. The queries before it look at keys, too: add up.",
+                length: "Those are the keys of the last query alone, or one for each query. The queries before it look "
+                "at keys, too: add up.",
                 2 * pairs: "Those are bytes. The number of scores is asked for.",
                 2 * length * (length + 1): "Those are bytes. The number of scores is asked for.",
             },
@@ -63,7 +64,7 @@ def scores(length, width, cache):
                 2 * fits: f"{2 * fits} x {2 * fits} scores of 4 bytes each: how many MiB is that?",
                 fits.bit_length() - 1: "Is that an exponent? The power of two itself is asked for.",
                 fits
-                // 2: f"{fits // 2} x {fits // 2} scores are a quarter of {cache} MiB. Does twice the length still fit?",
+                // 2: f"{fits // 2} x {fits // 2} scores are a quarter of {cache} MiB. Does twice the length fit?",
                 fits**2: "That is the number of scores. How many rows have they?",
                 fits
                 // 4: f"{fits // 4} x {fits // 4} scores are a sixteenth of {cache} MiB. How much longer can it be?",

@@ -13,7 +13,8 @@ VARIANTS = {
             "batch": (32, 64, 128),
             "layers": (9, 16, 25, 36),
         },
-        "the network goes from {inputs} numbers to {hidden} and to {classes}, in batches of {batch}; the other one has {layers} layers.",
+        "the network goes from {inputs} numbers to {hidden} and to {classes}, in batches of {batch}; the other one has "
+        "{layers} layers.",
         lambda **numbers: {name: Asked(*fields) for name, fields in asked(**numbers).items()},
     )
 }

@@ -15,8 +15,8 @@ VARIANTS = {
             "rows": (128, 256, 512),
             "row": (300, 420),
         },
-        "{steps} steps; own milliseconds: forward {forward}, relu {relu}, compile {compiling}, scatter {scatter}, row {row}; row is "
-        "called {rows} times in each step.",
+        "{steps} steps; own milliseconds: forward {forward}, relu {relu}, compile {compiling}, scatter {scatter}, row "
+        "{row}; row is called {rows} times in each step.",
         lambda **numbers: {name: Asked(*fields) for name, fields in asked(**numbers).items()},
     )
 }

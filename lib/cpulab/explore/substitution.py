@@ -35,11 +35,17 @@ class Namespace:
 
 
 _THREADING = {
-    "Thread": workers.Thread, "current_thread": workers.current_thread, "main_thread": workers.main_thread,
-    "get_ident": workers.get_ident, "active_count": workers.active_count, "enumerate": workers.enumerate_threads,
-    **{n: getattr(locks, n) for n in ("Lock", "RLock", "Semaphore", "BoundedSemaphore", "Condition", "Event",
-    "Barrier")},
-}  # fmt: skip
+    "Thread": workers.Thread,
+    "current_thread": workers.current_thread,
+    "main_thread": workers.main_thread,
+    "get_ident": workers.get_ident,
+    "active_count": workers.active_count,
+    "enumerate": workers.enumerate_threads,
+    **{
+        n: getattr(locks, n)
+        for n in ("Lock", "RLock", "Semaphore", "BoundedSemaphore", "Condition", "Event", "Barrier")
+    },
+}
 _QUEUE = {n: getattr(queues, n) for n in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")}
 _TIME = {"sleep": locks.sleep, **dict.fromkeys(("time", "monotonic", "perf_counter", "process_time"), locks.now)}
 _FUTURES = {n: getattr(workers, n) for n in ("ThreadPoolExecutor", "Future", "as_completed", "wait")}

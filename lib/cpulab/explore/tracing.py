@@ -135,7 +135,7 @@ class Tracer:
         value = _shown(access.peek) if access.kind == "read" else ""
         event = self.scheduler.note(
             me, "call" if site.space == "call" else access.kind, site.text, location=location, value=value, site=site
-        )  # fmt: skip
+        )
         event.line = site.line
         if access.kind == "write":
             me.pending = (event, access.peek)

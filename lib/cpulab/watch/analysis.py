@@ -44,8 +44,10 @@ class SharedLine:
     stores: int
 
     def __str__(self):
-        who = " and ".join(f"thread {t} {self.array}[{', '.join(map(str, e))}]"
-                           for t, e in zip(self.threads, self.elements, strict=True))  # fmt: skip
+        who = " and ".join(
+            f"thread {t} {self.array}[{', '.join(map(str, e))}]"
+            for t, e in zip(self.threads, self.elements, strict=True)
+        )
         return f"cache line {self.line} of {self.array} is used by {who}; {self.stores} stores"
 
 

@@ -24,9 +24,14 @@ from .recorder import Carried, Region
 
 _WATCH = "__watch__"
 _OPERATORS = {name: functools.partial(whole.of, name) for name in whole.OPERATORS} | {
-    "Div": operator.truediv, "FloorDiv": operator.floordiv, "Mod": operator.mod, "BitOr": operator.or_,
-    "BitAnd": operator.and_, "BitXor": operator.xor, "MatMult": operator.matmul,
-}  # fmt: skip
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "BitOr": operator.or_,
+    "BitAnd": operator.and_,
+    "BitXor": operator.xor,
+    "MatMult": operator.matmul,
+}
 
 
 class Unset:
@@ -288,10 +293,13 @@ class ChangedCopies:
             return recorder.thread
 
         self.numba_names = {
-            "prange": range, "get_thread_id": thread_id, "get_num_threads": lambda: recorder.threads,
-            "set_num_threads": lambda n: None, "set_parallel_chunksize": lambda n: 0,
+            "prange": range,
+            "get_thread_id": thread_id,
+            "get_num_threads": lambda: recorder.threads,
+            "set_num_threads": lambda n: None,
+            "set_parallel_chunksize": lambda n: 0,
             "get_parallel_chunksize": lambda: 0,
-        }  # fmt: skip
+        }
         self.values = {id(getattr(numba, name)): new for name, new in self.numba_names.items()}
         self.values |= {id(function): compiled_math(function) for function in vars(math).values()}
         self.values |= {id(np): NumPy(recorder), id(numba): Namespace(numba, self.numba_names), id(math): Math()}
@@ -451,6 +459,9 @@ def _reduces(name, value):
     if isinstance(value, ast.BinOp):
         commutes = isinstance(value.op, ast.Add | ast.Mult)
         return is_name(value.left) or (commutes and is_name(value.right))
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("min", "max") and any(
-        map(is_name, value.args)
-    )  # fmt: skip
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and value.func.id in ("min", "max")
+        and any(map(is_name, value.args))
+    )

@@ -36,8 +36,14 @@ def lines(report):
             if len(threads) > 1:
                 ax.text(x, y - 0.42, "!", ha="center", va="bottom", fontsize=9, fontweight="bold")
     for t in range(report.threads):
-        ax.bar(np.nan, np.nan, color=colours[t % len(colours)] if colours else f"C{t}", alpha=0.75,
-               hatch=hatches[t % len(hatches)], label=f"thread {t}")  # fmt: skip
+        ax.bar(
+            np.nan,
+            np.nan,
+            color=colours[t % len(colours)] if colours else f"C{t}",
+            alpha=0.75,
+            hatch=hatches[t % len(hatches)],
+            label=f"thread {t}",
+        )
     ax.set(xlabel="cache line (64 bytes)", xlim=(-0.6, max([len(o) for _, o, _ in rows], default=1) - 0.4))
     ax.set_ylim(len(rows) - 0.4, -0.75)
     ax.set_yticks(range(len(rows)), [name for name, *_ in rows])

@@ -11,13 +11,21 @@ import numpy as np
 
 BITS = 64
 OPERATORS = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Pow": operator.pow, "LShift": operator.lshift,
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Pow": operator.pow,
+    "LShift": operator.lshift,
     "RShift": operator.rshift,
-}  # fmt: skip
+}
 _IN_PLACE = {
-    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Pow": operator.ipow, "LShift": operator.ilshift,
+    "Add": operator.iadd,
+    "Sub": operator.isub,
+    "Mult": operator.imul,
+    "Pow": operator.ipow,
+    "LShift": operator.ilshift,
     "RShift": operator.irshift,
-}  # fmt: skip
+}
 _SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Pow": "**", "LShift": "<<", "RShift": ">>"}
 _WHOLE = (int, np.integer)
 

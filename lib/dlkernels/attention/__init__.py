@@ -1,10 +1,11 @@
 """Attention, and what stands beside it in a Transformer: softmax, normalisations, positions.
 
 Names, argument orders and defaults are PyTorch's (a normalisation's shape is that of its weight: the last dimension).
-Arrays are float32 or float64, of any strides, in host or device memory; what is computed from device arrays stays on the
-device, in float32. Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
+Arrays are float32 or float64, of any strides, in host or device memory; what is computed from device arrays stays on
+the device, in float32. Nothing changes its inputs. Wrong arguments raise ValueError or TypeError.
 
-What is called, and what checks its arguments. Behind each, the files of its ladder on CPU and GPU, in the order to read them:
+What is called, and what checks its arguments. Behind each, the files of its ladder on CPU and GPU, in the order to read
+them:
 
 softmax.py            cpu_softmax.py    gpu_rows.py  gpu_row_warps.py
 norms.py              cpu_norms.py      gpu_rows.py  gpu_row_warps.py  gpu_norm_gradients.py

@@ -1,5 +1,5 @@
-"""Scaled dot-product attention, its gradient, and attention with functions of a caller in its loop: what is called, and what
-checks its arguments.
+"""Scaled dot-product attention, its gradient, and attention with functions of a caller in its loop: what is called, and
+what checks its arguments.
 """
 
 from ..arguments import FLOATS, check_gradient, float_array, one_place, output, same
@@ -58,7 +58,8 @@ def _prepare_attention_from_sums(grad, q, k, v, result, sums, mask=None, is_caus
         same("dtype", q=q, **{name: x})
         if tuple(x.shape) != expected:
             raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; expected {expected}, as attention_with_sums(q, k, v, ...) returns it."
+                f"{name} has shape {tuple(x.shape)}; expected {expected}, as attention_with_sums(q, k, v, ...) returns "
+                "it."
             )
     return mask, g, result, sums, *rest
 
@@ -100,8 +101,8 @@ def check_block_mask(mask, shape, g):
     batches = g.heads // heads if heads else 0
     if (mask.Q_LEN, mask.KV_LEN) != (g.queries, g.keys) or mask.B not in (1, batches) or mask.H not in (1, heads):
         raise ValueError(
-            f"block_mask is for {mask.B} batches, {mask.H} heads, {mask.Q_LEN} queries and {mask.KV_LEN} keys; expected "
-            f"{batches} or 1, {heads} or 1, {g.queries} and {g.keys}."
+            f"block_mask is for {mask.B} batches, {mask.H} heads, {mask.Q_LEN} queries and {mask.KV_LEN} keys; "
+            f"expected {batches} or 1, {heads} or 1, {g.queries} and {g.keys}."
         )
 
 
@@ -112,14 +113,13 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
     """softmax(scale q k^T + mask) v, as torch.nn.functional.scaled_dot_product_attention without dropout. A new array.
 
     q: (..., queries, width), k: (..., keys, width), v: (..., keys, value width); leading dimensions are broadcast.
-    mask: what can be broadcast to (..., queries, keys): True where a query may look at a key, or numbers that are added to
-    the scores, of the dtype of q. None for all keys.
-    is_causal: True for query i to look at keys 0 to i only, whatever the numbers of queries and keys: the first query and
-    the first key stand together, as in PyTorch. Not with a mask.
-    scale: None for 1 / sqrt(width). enable_gqa: True where k and v have fewer heads than q, in the dimension before the
-    last two: query head h then looks at head h // (heads of q / heads of k).
-    A query that may look at no key gets zeros, as in PyTorch. What stands in v where nobody may look should be finite: it
-    may be multiplied by zero or not. In host memory, finite terms of a mask beyond finfo.max / log2(e) on either side count as that.
+    mask: what can be broadcast to (..., queries, keys): True where a query may look at a key, or numbers that are added
+    to the scores, of the dtype of q. None for all keys. is_causal: True for query i to look at keys 0 to i only,
+    whatever the numbers of queries and keys: the first query and the first key stand together, as in PyTorch. Not with
+    a mask. scale: None for 1 / sqrt(width). enable_gqa: True where k and v have fewer heads than q, in the dimension
+    before the last two: query head h then looks at head h // (heads of q / heads of k). A query that may look at no key
+    gets zeros, as in PyTorch. What stands in v where nobody may look should be finite: it may be multiplied by zero or
+    not. In host memory, finite terms of a mask beyond finfo.max / log2(e) on either side count as that.
     """
     return call("scaled_dot_product_attention", q, k, v, mask, is_causal, scale, enable_gqa)
 
@@ -127,8 +127,9 @@ def scaled_dot_product_attention(q, k, v, mask=None, is_causal=False, scale=None
 def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     """The gradients of q, k and v, given `grad`, the one with respect to scaled_dot_product_attention(...).
 
-    A mask is taken as given: it gets no gradient. For a row masked by finfo.min alone, the rung for GPUs that takes odd widths
-    (attention_backward_threads) has each key's weight as 1, as PyTorch's flash attention has; all others have 1 / keys.
+    A mask is taken as given: it gets no gradient. For a row masked by finfo.min alone, the rung for GPUs that takes odd
+    widths (attention_backward_threads) has each key's weight as 1, as PyTorch's flash attention has; all others have 1
+    / keys.
     """
     return call("scaled_dot_product_attention_backward", grad, q, k, v, mask, is_causal, scale, enable_gqa)
 
@@ -136,41 +137,46 @@ def scaled_dot_product_attention_backward(grad, q, k, v, mask=None, is_causal=Fa
 def attention_with_sums(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
     """(result, sums): that of `scaled_dot_product_attention`, and what `attention_backward_from_sums` needs beside it.
 
-    Arguments and errors are those of `scaled_dot_product_attention`. result: (..., queries, value width); sums: (2, ...,
-    queries), of the dtype of q. sums[0]: the largest score of each query times log2(e), the least finite number where it may
-    look at no key; sums[1]: the sum of 2^(score log2(e) - that): the two that Dao and others keep (FlashAttention, 2022,
-    section 3.1), to base 2. The logarithm of a query's sum of exponentials is ln(2) (sums[0] + log2(sums[1])). What masks add
-    beyond finfo.max / log2(e), finfo.min among it, counts as that. New arrays; host memory only.
+    Arguments and errors are those of `scaled_dot_product_attention`. result: (..., queries, value width); sums: (2,
+    ..., queries), of the dtype of q. sums[0]: the largest score of each query times log2(e), the least finite number
+    where it may look at no key; sums[1]: the sum of 2^(score log2(e) - that): the two that Dao and others keep
+    (FlashAttention, 2022, section 3.1), to base 2. The logarithm of a query's sum of exponentials is ln(2) (sums[0] +
+    log2(sums[1])). What masks add beyond finfo.max / log2(e), finfo.min among it, counts as that. New arrays; host
+    memory only.
     """
     return call("attention_with_sums", q, k, v, mask, is_causal, scale, enable_gqa)
 
 
 def attention_backward_from_sums(grad, q, k, v, result, sums, mask=None, is_causal=False, scale=None, enable_gqa=False):
-    """`scaled_dot_product_attention_backward` without its way forward: result and sums are what `attention_with_sums` returned.
+    """`scaled_dot_product_attention_backward` without its way forward: result and sums are what `attention_with_sums`
+    returned.
 
-    grad, result: (..., queries, value width); sums: (2, ..., queries); all of the dtype of q, else ValueError or TypeError.
-    The other arguments are those of the call that returned them. With other ones the gradients are wrong, and nobody notices:
-    only shapes are checked. Host memory only. Source: Dao and others, FlashAttention (2022), section 3.1.
+    grad, result: (..., queries, value width); sums: (2, ..., queries); all of the dtype of q, else ValueError or
+    TypeError. The other arguments are those of the call that returned them. With other ones the gradients are wrong,
+    and nobody notices: only shapes are checked. Host memory only. Source: Dao and others, FlashAttention (2022),
+    section 3.1.
     """
     return call("attention_backward_from_sums", grad, q, k, v, result, sums, mask, is_causal, scale, enable_gqa)
 
 
 def attention_half(q, k, v, mask=None, is_causal=False, scale=None, enable_gqa=False):
-    """`scaled_dot_product_attention` of 16-bit numbers: float16, or bfloat16 given by its bits in uint16. A new float32 array.
+    """`scaled_dot_product_attention` of 16-bit numbers: float16, or bfloat16 given by its bits in uint16. A new float32
+    array.
 
-    Scores, exponentials and sums are float32; weights are rounded to the type of v before they are multiplied by it. mask:
-    True and False, or float32. On a GPU, widths of at most 128.
+    Scores, exponentials and sums are float32; weights are rounded to the type of v before they are multiplied by it.
+    mask: True and False, or float32. On a GPU, widths of at most 128.
     """
     return call("attention_half", q, k, v, mask, is_causal, scale, enable_gqa)
 
 
 def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False):
-    """Attention with functions of yours in its loop, as torch.nn.attention.flex_attention. A new array; host memory only.
+    """Attention with functions of yours in its loop, as torch.nn.attention.flex_attention. A new array; host memory
+    only.
 
-    query, key, value, scale, enable_gqa: as q, k, v of `scaled_dot_product_attention`. score_mod: a njit function (score, b, h,
-    q_idx, kv_idx) -> score, called for each scaled score; b counts all leading dimensions but the last of them, which is h. A
-    constant such as 0.5 is float64: np.float32(0.5) keeps the loop fast. block_mask: what
-    dlkernels.attention.create_block_mask made of a mask_mod. Both None for all keys, as they are.
-    The first call with new functions compiles the loop with them in it.
+    query, key, value, scale, enable_gqa: as q, k, v of `scaled_dot_product_attention`. score_mod: a njit function
+    (score, b, h, q_idx, kv_idx) -> score, called for each scaled score; b counts all leading dimensions but the last of
+    them, which is h. A constant such as 0.5 is float64: np.float32(0.5) keeps the loop fast. block_mask: what
+    dlkernels.attention.create_block_mask made of a mask_mod. Both None for all keys, as they are. The first call with
+    new functions compiles the loop with them in it.
     """
     return call("flex_attention", query, key, value, score_mod, block_mask, scale, enable_gqa)

@@ -46,8 +46,8 @@ def check_heads(x, in_weight, heads, kv_heads, is_causal):
     total = heads + 2 * kv_heads
     if in_weight.ndim != 2 or in_weight.shape[0] % total or not in_weight.shape[0]:
         raise ValueError(
-            f"in_weight has shape {tuple(in_weight.shape)}; expected (rows, {tuple(x.shape)[-1]}) with a multiple of {total} rows: "
-            f"{heads} heads of queries, {kv_heads} of keys and {kv_heads} of values."
+            f"in_weight has shape {tuple(in_weight.shape)}; expected (rows, {tuple(x.shape)[-1]}) with a multiple of "
+            f"{total} rows: {heads} heads of queries, {kv_heads} of keys and {kv_heads} of values."
         )
     return int(kv_heads), in_weight.shape[0] // total
 
@@ -91,9 +91,10 @@ def _prepare_feed_forward(x, up_weight, up_bias, down_weight, down_bias, activat
     if x.ndim < 1 or tuple(x.shape)[-1] == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., width) with a width of at least 1.")
     if up_weight.ndim != 2 or (gated and up_weight.shape[0] % 2):
+        even, halves = "an even number of ", ": the layer with the activation, then the one that it is multiplied by"
         raise ValueError(
-            f"up_weight has shape {tuple(up_weight.shape)}; expected ({'an even number of ' if gated else ''}rows, "
-            f"{tuple(x.shape)[-1]}){': the layer with the activation, then the one that it is multiplied by' if gated else ''}."
+            f"up_weight has shape {tuple(up_weight.shape)}; expected ({even if gated else ''}rows, "
+            f"{tuple(x.shape)[-1]}){halves if gated else ''}."
         )
     rows, width = up_weight.shape[0], tuple(x.shape)[-1]
     check_layers(
@@ -165,9 +166,10 @@ def _prepare_block_backward(grad, x, *arguments):
 def multi_head_attention(x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False):
     """Attention of x to itself with several heads, as torch.nn.MultiheadAttention. A new array; host memory only.
 
-    x: (..., tokens, width). in_weight: ((heads + 2 kv_heads) d, width), the rows of queries, then of keys, then of values, each
-    head after head; in_bias: one number for each of its rows, or None. out_weight: (width, heads d), out_bias: (width,) or
-    None. kv_heads: None for as many as heads; less for grouped queries. is_causal: as for `scaled_dot_product_attention`.
+    x: (..., tokens, width). in_weight: ((heads + 2 kv_heads) d, width), the rows of queries, then of keys, then of
+    values, each head after head; in_bias: one number for each of its rows, or None. out_weight: (width, heads d),
+    out_bias: (width,) or None. kv_heads: None for as many as heads; less for grouped queries. is_causal: as for
+    `scaled_dot_product_attention`.
     """
     return call("multi_head_attention", x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal)
 
@@ -175,18 +177,21 @@ def multi_head_attention(x, in_weight, in_bias, out_weight, out_bias, heads, kv_
 def multi_head_attention_backward(
     grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads=None, is_causal=False
 ):
-    """The gradients of x, weights and biases (of those that are given), given `grad`, the one of multi_head_attention(...)."""
+    """The gradients of x, weights and biases (of those that are given), given `grad`, the one of
+    multi_head_attention(...)."""
     return call(
         "multi_head_attention_backward", grad, x, in_weight, in_bias, out_weight, out_bias, heads, kv_heads, is_causal
     )
 
 
 def feed_forward(x, up_weight, up_bias, down_weight, down_bias, activation="gelu"):
-    """activation(x up_weight^T + up_bias) down_weight^T + down_bias: a Transformer's other half. A new array; host memory only.
+    """activation(x up_weight^T + up_bias) down_weight^T + down_bias: a Transformer's other half. A new array; host
+    memory only.
 
-    x: (..., width). up_weight: (inner, width), up_bias: (inner,) or None; down_weight: (width, inner), down_bias: (width,) or
-    None. activation: a name, as for `linear`, or one with a gate: "swiglu", "geglu", "reglu" (Shazeer 2020). Then up_weight has
-    2 inner rows: the first half goes through silu, gelu or relu, and is multiplied by the second.
+    x: (..., width). up_weight: (inner, width), up_bias: (inner,) or None; down_weight: (width, inner), down_bias:
+    (width,) or None. activation: a name, as for `linear`, or one with a gate: "swiglu", "geglu", "reglu" (Shazeer
+    2020). Then up_weight has 2 inner rows: the first half goes through silu, gelu or relu, and is multiplied by the
+    second.
     """
     return call("feed_forward", x, up_weight, up_bias, down_weight, down_bias, activation)
 
@@ -215,11 +220,12 @@ def transformer_block(
     is_causal=True,
     activation="gelu",
 ):
-    """One pre-norm block: y = x + multi_head_attention(layer_norm(x)), then y + feed_forward(layer_norm(y)). A new array.
+    """One pre-norm block: y = x + multi_head_attention(layer_norm(x)), then y + feed_forward(layer_norm(y)). A new
+    array.
 
-    x: (..., tokens, width). Weights and biases as for `layer_norm`, `multi_head_attention` and `feed_forward`; a bias, and
-    the weight of a norm, may be None. Host memory only. As torch.nn.TransformerEncoderLayer with norm_first=True, without
-    dropout, but for is_causal, which is True here unless said otherwise.
+    x: (..., tokens, width). Weights and biases as for `layer_norm`, `multi_head_attention` and `feed_forward`; a bias,
+    and the weight of a norm, may be None. Host memory only. As torch.nn.TransformerEncoderLayer with norm_first=True,
+    without dropout, but for is_causal, which is True here unless said otherwise.
     """
     arrays = norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias, norm2_weight, norm2_bias
     feed = up_weight, up_bias, down_weight, down_bias
@@ -246,7 +252,8 @@ def transformer_block_backward(
     is_causal=True,
     activation="gelu",
 ):
-    """The gradients of x, weights and biases (of those that are given), in that order, given `grad`, the one of the block."""
+    """The gradients of x, weights and biases (of those that are given), in that order, given `grad`, the one of the
+    block."""
     arrays = norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias, norm2_weight, norm2_bias
     feed = up_weight, up_bias, down_weight, down_bias
     return call("transformer_block_backward", grad, x, *arrays, *feed, heads, kv_heads, is_causal, activation)

@@ -5,10 +5,11 @@ The ladder of scaled_dot_product_attention  what the rung adds
     attention_rows         one query at a time: only its row of scores is kept; all cores
     attention_online       no row either: largest score and sum are corrected as the keys go by
     attention_tiles        48 queries and 64 keys at a time: products in registers, our own exponential (flash.py)
-    attention_causal       tiles of which no query may look at a key are skipped; a task has a short and a long row of tiles
+    attention_causal       tiles of which no query may look at a key are skipped; a task has a short and a long row of
+                           tiles
 
-Memory is what separates them (`extra_bytes`): the first needs all scores, queries x keys for each head, the last the same
-few tiles for any length.
+Memory is what separates them (`extra_bytes`): the first needs all scores, queries x keys for each head, the last the
+same few tiles for any length.
 """
 
 import functools
@@ -209,7 +210,8 @@ def attention_online(q, k, v, mask, g, out):
 @implementation(
     "scaled_dot_product_attention",
     device="cpu",
-    adds="tiles of queries and keys: scores and results grow in registers, an exponential for a vector of queries at once",
+    adds="tiles of queries and keys: scores and results grow in registers, an exponential for a vector of queries at "
+    "once",
 )
 @on_heads
 def attention_tiles(q, k, v, mask, g, out):
@@ -219,7 +221,8 @@ def attention_tiles(q, k, v, mask, g, out):
 @implementation(
     "scaled_dot_product_attention",
     device="cpu",
-    adds="causal: what lies beyond the diagonal is not computed; a task has a short and a long row of tiles, so all are alike",
+    adds="causal: what lies beyond the diagonal is not computed; a task has a short and a long row of tiles, so all "
+    "are alike",
 )
 @on_heads
 def attention_causal(q, k, v, mask, g, out):
@@ -229,7 +232,8 @@ def attention_causal(q, k, v, mask, g, out):
 @implementation(
     "scaled_dot_product_attention",
     device="cpu",
-    adds="few queries: lanes are columns, heads that share keys read them once, and parts of the keys are merged in the end",
+    adds="few queries: lanes are columns, heads that share keys read them once, and parts of the keys are merged in "
+    "the end",
     public=True,
 )
 @on_heads
@@ -288,7 +292,8 @@ def attention_with_sums(mask, shape, g, q, k, v):
 @implementation(
     "flex_attention",
     device="cpu",
-    adds="functions of a score and its places compiled into the loop over tiles; tiles where nobody may look are skipped",
+    adds="functions of a score and its places compiled into the loop over tiles; tiles where nobody may look are "
+    "skipped",
     public=True,
 )
 def flex_tiles(score_mod, block_mask, shape, g, q, k, v):

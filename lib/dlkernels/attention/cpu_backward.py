@@ -12,12 +12,13 @@ The ladder                                   what the rung adds
     attention_backward_tiles    weights are computed again, tile by tile, from the largest score of each query and their
                                 sum: nothing that grows with queries x keys is kept (Dao and others 2022, section 3.1)
 
-Who has called `attention_with_sums` has the result and these two numbers of each query; otherwise they are computed first.
+Who has called `attention_with_sums` has the result and these two numbers of each query; otherwise they are computed
+first.
 
-Where heads can be shared out evenly, and the width is a multiple of VECTORS vectors, a head is a task. Its tiles are walked
-through once, with keys in the lanes; the gradient of q grows in memory. Otherwise they are walked through twice: with queries in
-the lanes for the gradient of q, with keys in the lanes for those of k and v. So nobody adds to what another thread adds to, at the price of computing scores and
-gradients of weights twice.
+Where heads can be shared out evenly, and the width is a multiple of VECTORS vectors, a head is a task. Its tiles are
+walked through once, with keys in the lanes; the gradient of q grows in memory. Otherwise they are walked through twice:
+with queries in the lanes for the gradient of q, with keys in the lanes for those of k and v. So nobody adds to what
+another thread adds to, at the price of computing scores and gradients of weights twice.
 """
 
 import math
@@ -55,7 +56,8 @@ VECTORS = 2  # of columns in a tile of the gradient of q
 
 
 def collected(part, places, size, shape):
-    """The gradients of matrices of `size` numbers from those of all heads, (heads, size): heads that share one add up."""
+    """The gradients of matrices of `size` numbers from those of all heads, (heads, size): heads that share one add
+    up."""
     if part.size == math.prod(shape):  # each matrix served one head, and leading dimensions are in order
         return part.reshape(shape)
     numbers = places // max(size, 1)
@@ -122,7 +124,8 @@ def room(g, dtype):
 @implementation(
     "scaled_dot_product_attention_backward",
     device="cpu",
-    adds="weights are computed again, tile by tile, from the sum of each query: nothing of queries x keys numbers is kept",
+    adds="weights are computed again, tile by tile, from the sum of each query: nothing of queries x keys numbers is "
+    "kept",
     public=True,
 )
 def attention_backward_tiles(mask, shape, g, grad, q, k, v):
@@ -190,7 +193,8 @@ def _backward(everything, of_q, of_k, of_v, tiles, tasks, threads, least, team):
 
 @inner_njit(error_model="numpy")
 def _along(everything, head, who):
-    """Of each query of a head d, the sum of gradient * result, and what its weights are multiplied by: 1 / their sum."""
+    """Of each query of a head d, the sum of gradient * result, and what its weights are multiplied by: 1 / their
+    sum."""
     shared, result, sums = everything
     grad, g, (_, inverse, inner) = shared[3], shared[5], shared[8]
     for row in range(head * g.queries, (head + 1) * g.queries):
@@ -345,7 +349,8 @@ def add_to_rows(out, out_start, columns, rows, line, line_start, across, depth, 
 
 @inner_njit()
 def hide_earlier(line, scores, across, queries, ahead):
-    """-inf for the scores of queries that come before their key. ahead: the first query's place minus the first key's."""
+    """-inf for the scores of queries that come before their key. ahead: the first query's place minus the first
+    key's."""
     nothing = broadcast(line.dtype.type(-np.inf))
     for r in range(min(queries, across - 1 - ahead)):
         for i in range(0, across, lanes(line)):

@@ -37,7 +37,8 @@ def decode_plan(q, k, v, lengths, block_table, scale, together):
 
 
 def in_place(prepared, together, splits):
-    """The result on what was prepared. together: whether heads that share keys form a group; splits: as for `split.attend`."""
+    """The result on what was prepared. together: whether heads that share keys form a group; splits: as for
+    `split.attend`."""
     lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q = prepared
     out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
     lse = np.full(q.shape[:-1], -np.inf, q.dtype)
@@ -72,7 +73,7 @@ def gathered(x, scale, block_table, sequence, length, dtype):
 @implementation(
     "decode_attention",
     device="cpu",
-    adds="the formula, head by head, on a copy of the keys and values that are there: pages put in order, bytes widened",
+    adds="the formula, head by head, on a copy of the keys and values there are: pages put in order, bytes widened",
 )
 def decode_gathered(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v, q):
     out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
@@ -113,7 +114,8 @@ def decode_gathered(lengths, block_table, k_scale, v_scale, scale, return_lse, k
 @implementation(
     "decode_attention",
     device="cpu",
-    adds="no copy: pages and bytes are read where they lie, the lanes of a vector are columns; each head reads for itself",
+    adds="no copy: pages and bytes are read where they lie, the lanes of a vector are columns; each head reads for "
+    "itself",
 )
 def decode_in_place(*prepared):
     return in_place(prepared, together=False, splits=1)
@@ -131,7 +133,8 @@ def decode_packed(*prepared):
 @implementation(
     "decode_attention",
     device="cpu",
-    adds="split-KV: parts of the keys are worked on at the same time, and their results merged by the sums of their weights",
+    adds="split-KV: parts of the keys are worked on at the same time, and their results merged by the sums of their "
+    "weights",
     public=True,
 )
 def decode_split(*prepared):

@@ -31,7 +31,8 @@ NEAR = 1 << 12  # bytes of a row up to which fetching the next one was measured 
 
 
 def on_last(rung):
-    """Let `rung(x, weight, bias, eps, out)`, written for contiguous rows, take arrays of any dimensions and no weight."""
+    """Let `rung(x, weight, bias, eps, out)`, written for contiguous rows, take arrays of any dimensions and no
+    weight."""
 
     @functools.wraps(rung)
     def wrapper(weight, bias, eps, x):
@@ -211,7 +212,10 @@ def gradients(weight, bias, eps, grad, x, centred):
     return tuple(found) if len(found) > 1 else of_x
 
 
-GRADIENT = "mean and variance are computed again, not kept; rows shared out over all cores, each sums for weight and bias alone"
+GRADIENT = (
+    "mean and variance are computed again, not kept; rows shared out over all cores, each sums for weight and bias "
+    "alone"
+)
 
 
 @implementation("layer_norm_backward", device="cpu", adds=GRADIENT, public=True)

@@ -1,7 +1,8 @@
 """Softmax and its logarithm on the CPU.
 
 The ladder of softmax                      what the rung adds
-    softmax_passes         five passes over the array: the largest of each row, differences, exponentials, sums, a division
+    softmax_passes         five passes over the array: the largest of each row, differences, exponentials, sums, a
+                           division
     softmax_rows           a row goes through all of them, in three loops, while the cache has it
     softmax_online         largest and sum in one pass: the sum so far is corrected when a larger number comes
     softmax_vectors        exponentials of a vector of numbers at once, and rows shared out over all cores
@@ -35,7 +36,8 @@ compiled = cached_njit(error_model="numpy")  # 0 / 0 is NaN, not an error
 @implementation(
     "softmax",
     device="cpu",
-    adds="five passes over the array: the largest of each row, differences from it, their exponentials, sums, a division",
+    adds="five passes over the array: the largest of each row, differences from it, their exponentials, sums, a "
+    "division",
 )
 @on_rows
 def softmax_passes(x, out):
@@ -86,7 +88,8 @@ def _online(x, out):
 @implementation(
     "softmax",
     device="cpu",
-    adds="largest and sum in one pass: when a larger number comes, the sum so far is multiplied by what it is too large by",
+    adds="largest and sum in one pass: when a larger number comes, the sum so far is multiplied by what it is too "
+    "large by",
 )
 @on_rows
 def softmax_online(x, out):
@@ -125,7 +128,8 @@ def _softmax_part(arguments, task, who):
     rows, n = out.shape
     line, result = memory(x), memory(out)
     start, stop = part_of(task, tasks, rows)
-    # A step of a row waits for the one before it, and not for other rows: several take each step, while the L1 cache has them.
+    # A step of a row waits for the one before it, and not for other rows: several take each step, while the L1 cache
+    # has them.
     together = max(1, min(TOGETHER, NUMBERS // n))
     tops, sums = np.empty(TOGETHER, out.dtype), np.empty(TOGETHER, out.dtype)
     for begin in range(start, stop, together):
@@ -174,7 +178,7 @@ def by_vectors(x, out, logarithm):
 @implementation(
     "softmax",
     device="cpu",
-    adds="exponentials of a vector of numbers at once, by additions and multiplications; rows shared out over all cores",
+    adds="exponentials of a vector of numbers at once, by additions and multiplications; rows shared out over cores",
     public=True,
 )
 @on_rows

@@ -25,8 +25,8 @@ def _prepare_decode(q, k, v, lengths=None, block_table=None, k_scale=None, v_sca
     sequences = tuple(q.shape)[:-3]
     if not paged and tuple(k.shape)[:-3] != sequences:
         raise ValueError(
-            f"q has shape {tuple(q.shape)} and k has shape {tuple(k.shape)}; expected the same dimensions before heads: "
-            "one cache for each sequence."
+            f"q has shape {tuple(q.shape)} and k has shape {tuple(k.shape)}; expected the same dimensions before "
+            "heads: one cache for each sequence."
         )
     if paged:
         check_table(block_table, k, sequences)
@@ -122,7 +122,8 @@ def _prepare_merge(one, one_lse, other, other_lse):
     same("shape", one_lse=one_lse, other_lse=other_lse)
     if tuple(one.shape)[:-1] != tuple(one_lse.shape) or not one.ndim:
         raise ValueError(
-            f"one has shape {tuple(one.shape)} and one_lse has shape {tuple(one_lse.shape)}; expected (..., values) and (...)."
+            f"one has shape {tuple(one.shape)} and one_lse has shape {tuple(one_lse.shape)}; expected (..., values) "
+            "and (...)."
         )
     return one_lse, other, other_lse, one
 
@@ -133,16 +134,16 @@ def _prepare_merge(one, one_lse, other, other_lse):
 def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_scale=None, scale=None, return_lse=False):
     """Attention of the newest queries of each sequence over its cache of keys and values. A new array.
 
-    q: (..., heads, queries, width), usually one query. k: (..., heads of k, room, width), v: (..., heads of k, room, value
-    width); the heads of q are a multiple, and neighbours share. Float32 or float64 (on a GPU: float32), or int8 with k_scale
-    and v_scale, of the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
-    lengths: (...), int64 or int32: how many keys each sequence has; None for all of the room. The queries are the last of
-    their sequence, whose keys are in the cache already: query i looks at keys 0 to length - queries + i. A query before
-    the first key gets zeros. What lengths and block_table hold is checked in host memory only.
-    block_table: None, or for a cache in pages their numbers, in order, (..., pages of a sequence), int64 or int32: then k
-    and v are (pages, heads of k, tokens of a page, width), and lengths must be given.
-    scale: None for 1 / sqrt(width). return_lse: True for (result, logarithm of each query's sum of exponentials, of shape
-    (..., heads, queries), -inf where there is no key), as `merge_attention` takes them.
+    q: (..., heads, queries, width), usually one query. k: (..., heads of k, room, width), v: (..., heads of k, room,
+    value width); the heads of q are a multiple, and neighbours share. Float32 or float64 (on a GPU: float32), or int8
+    with k_scale and v_scale, of the dtype of q and shape (..., heads of k, room): a key is its bytes times its factor.
+    lengths: (...), int64 or int32: how many keys each sequence has; None for all of the room. The queries are the last
+    of their sequence, whose keys are in the cache already: query i looks at keys 0 to length - queries + i. A query
+    before the first key gets zeros. What lengths and block_table hold is checked in host memory only. block_table:
+    None, or for a cache in pages their numbers, in order, (..., pages of a sequence), int64 or int32: then k and v are
+    (pages, heads of k, tokens of a page, width), and lengths must be given. scale: None for 1 / sqrt(width).
+    return_lse: True for (result, logarithm of each query's sum of exponentials, of shape (..., heads, queries), -inf
+    where there is no key), as `merge_attention` takes them.
     """
     return call("decode_attention", q, k, v, lengths, block_table, k_scale, v_scale, scale, return_lse)
 
@@ -150,6 +151,7 @@ def decode_attention(q, k, v, lengths=None, block_table=None, k_scale=None, v_sc
 def merge_attention(one, one_lse, other, other_lse):
     """(result, lse) of attention over two sets of keys, from the results over each. New arrays; host memory only.
 
-    one, other: (..., values). one_lse, other_lse: (...), the logarithm of each query's sum of exponentials, -inf for no key.
+    one, other: (..., values). one_lse, other_lse: (...), the logarithm of each query's sum of exponentials, -inf for no
+    key.
     """
     return call("merge_attention", one, one_lse, other, other_lse)

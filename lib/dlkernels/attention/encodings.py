@@ -1,9 +1,10 @@
-"""Where a token stands, as numbers: sinusoidal encodings, which are added, and rotary ones, which turn queries and keys.
+"""Where a token stands, as numbers: sinusoidal encodings, which are added, and rotary ones, which turn queries and
+keys.
 
-A position p turns pair i of a width n by the angle p * base^(-2 i / n): the first pairs turn fast, the last ones slowly. A
-sinusoidal encoding is the sines and cosines of these angles (Vaswani and others 2017). A rotary one turns each pair of
-numbers of a query or key by its angle (Su and others 2021), so that the score of a query and a key depends on how far apart
-they stand, and not on where.
+A position p turns pair i of a width n by the angle p * base^(-2 i / n): the first pairs turn fast, the last ones
+slowly. A sinusoidal encoding is the sines and cosines of these angles (Vaswani and others 2017). A rotary one turns
+each pair of numbers of a query or key by its angle (Su and others 2021), so that the score of a query and a key depends
+on how far apart they stand, and not on where.
 
 Angles are computed in float64: in float32 a position of 10 000 would be wrong by a thousandth of a turn.
 """
@@ -46,7 +47,8 @@ def sinusoidal_encoding_numpy(width, base, positions):
 
 
 def with_table(rung):
-    """Let `rung(x, cosines, sines, interleaved, out)`, written for contiguous x (matrices, positions, width), take all x."""
+    """Let `rung(x, cosines, sines, interleaved, out)`, written for contiguous x (matrices, positions, width), take all
+    x."""
 
     @functools.wraps(rung)
     def wrapper(positions, base, interleaved, sign, x):

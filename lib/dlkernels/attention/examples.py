@@ -1,7 +1,7 @@
 """Examples of softmax, normalisations and attention.
 
-The errors allowed are sums of what each rounding can do (Higham, Accuracy and Stability of Numerical Algorithms, chapters
-3 and 4): a sum of n terms is wrong by n roundings at most, and e^z by |z| of them, as z itself was rounded.
+The errors allowed are sums of what each rounding can do (Higham, Accuracy and Stability of Numerical Algorithms,
+chapters 3 and 4): a sum of n terms is wrong by n roundings at most, and e^z by |z| of them, as z itself was rounded.
 """
 
 import math
@@ -74,7 +74,7 @@ SOFTMAX_BACKWARD = _of_softmax(softmax_gradient_arguments, softmax_gradient_erro
 LOG_SOFTMAX_BACKWARD = _of_softmax(softmax_gradient_arguments, log_softmax_gradient_error, ("normal", "tiny"))
 
 
-# ---- normalisations ----------------------------------------------------------------------------------------------------
+# ---- normalisations --------------------------------------------------------------------------------------------------
 
 ROWS = ((1,), (0, 4), (1, 7), (5, 33), (4, 1), (2, 3, 17), (17,), (3, 2, 2, 5))
 
@@ -162,7 +162,7 @@ LAYER_NORM_BACKWARD = _of_norm(_gradient_of(layer_norm_arguments), layer_norm_gr
 RMS_NORM_BACKWARD = _of_norm(_gradient_of(rms_norm_arguments), rms_norm_gradient_error, ("normal",), 3)
 
 
-# ---- attention: a size is (batch, heads, queries, keys, width, value width), or shorter -----------------------------------
+# ---- attention: a size is (batch, heads, queries, keys, width, value width), or shorter ------------------------------
 
 #: (mask, is_causal, scale, heads of q for one of k and v or None, whether k and v serve all of the batch)
 SETTINGS = (
@@ -348,7 +348,7 @@ def from_sums_error(arguments, expected, eps):
 FROM_SUMS = replace(ATTEND_BACKWARD, arguments=from_sums_arguments, allowed=from_sums_error)
 
 
-# ---- modifiers ---------------------------------------------------------------------------------------------------------
+# ---- modifiers -------------------------------------------------------------------------------------------------------
 
 #: (score_mod, mask_mod, whether the mask is asked for each batch and head, heads of q for one of k or None)
 MODIFIED = ((modifiers.alibi(4), modifiers.sliding_window(6, 2), True, 2), (modifiers.soft_cap(2.0), None, False, None))
@@ -392,7 +392,8 @@ FLEX = Examples(
 )
 
 
-# ---- decoding: a size is (sequences, heads of k, queries, room, width), with more dimensions or none before heads ---------
+# ---- decoding: a size is (sequences, heads of k, queries, room, width), with more dimensions or none before heads
+# ---------
 
 #: (heads of q for one of k, lengths or None, tokens of a page or None, bytes, scale, return_lse)
 CACHES = (
@@ -403,8 +404,8 @@ CACHES = (
     (4, True, 5, True, None, True),
     (2, False, None, False, 1.0, True),
 )
-DECODED = ((1, 1, 1, 1), (2, 1, 5, 3), (1, 1, 1, 1, 1), (2, 2, 1, 7, 4), (0, 2, 1, 3, 2), (2, 1, 0, 3, 2), (2, 2, 3, 0, 5),
-           (3, 1, 2, 9, 6), (2, 1, 2, 1, 11, 3))  # fmt: skip
+DECODED = ((1, 1, 1, 1), (2, 1, 5, 3), (1, 1, 1, 1, 1), (2, 2, 1, 7, 4), (0, 2, 1, 3, 2), (2, 1, 0, 3, 2), (2, 2, 3, 0,
+           5), (3, 1, 2, 9, 6), (2, 1, 2, 1, 11, 3))  # fmt: skip
 LARGE_DECODED = ((2, 2, 1, 1100, 64), (1, 1, 17, 300, 40), (2, 1, 4, 70, 129), (2, 1, 2, 2, 333, 72))
 TIMED_DECODED = ((1, 8, 1, 1024, 64), (1, 8, 1, 16384, 64))
 
@@ -533,15 +534,15 @@ ROTARY = _of_rotary(rotary_arguments, rotary_error)
 ROTARY_BACKWARD = _of_rotary(rotary_gradient_arguments, rotary_gradient_error)
 
 
-# ---- a Transformer's block: a size is (..., tokens, heads of k, width of a head) ------------------------------------------
+# ---- a Transformer's block: a size is (..., tokens, heads of k, width of a head) -------------------------------------
 
 
 def moved(reference_of, count):
     """An `allowed` for what is put together from operations that were tested one by one.
 
-    Each is stable: what it gives is nearly the exact result of arguments that are wrong by a few roundings (Higham, chapter 1).
-    How far that moves the result is found by trying: each number is moved by `count` roundings of the largest of its array, up
-    and down at random, twice. To that come as many roundings of the largest number there is.
+    Each is stable: what it gives is nearly the exact result of arguments that are wrong by a few roundings (Higham,
+    chapter 1). How far that moves the result is found by trying: each number is moved by `count` roundings of the
+    largest of its array, up and down at random, twice. To that come as many roundings of the largest number there is.
     """
 
     def allowed(arguments, expected, eps):
@@ -633,7 +634,7 @@ BLOCK = _of_parts(block_arguments, "transformer_block")
 BLOCK_BACKWARD = _of_parts(_gradient_of(block_arguments), "transformer_block_backward")
 
 
-# ---- without a softmax: a size is (..., tokens, width) -------------------------------------------------------------------
+# ---- without a softmax: a size is (..., tokens, width) ---------------------------------------------------------------
 
 
 def linear_arguments(draw, *shape):
@@ -653,7 +654,8 @@ def _decays(draw, *shape):
 
 
 def delta_arguments(draw, *shape):
-    """Keys of length 1, as models make them, and a part of at most 1 that is written: or the state would grow without end."""
+    """Keys of length 1, as models make them, and a part of at most 1 that is written: or the state would grow without
+    end."""
     q, k, v, g, scale = linear_arguments(draw, *shape)
     k = k / np.maximum(np.linalg.norm(k, axis=-1, keepdims=True), np.finfo(k.dtype).tiny)
     g = _decays(draw, *q.shape[:-1]) if g is None else g

@@ -1,8 +1,8 @@
 """Attention by tiles: no score is ever written to an array that grows with the number of keys.
 
-After Dao and others, FlashAttention (2022), with the online softmax of Milakov and Gimelshein (2018), on a CPU's vectors. The
-lanes of a vector are queries, so that the largest score and the sum of each query are found lane by lane, without adding
-up the lanes of a vector::
+After Dao and others, FlashAttention (2022), with the online softmax of Milakov and Gimelshein (2018), on a CPU's
+vectors. The lanes of a vector are queries, so that the largest score and the sum of each query are found lane by lane,
+without adding up the lanes of a vector::
 
     for each tile of queries, QUERIES vectors wide             a task of the team; its queries are transposed once
         for KEYS keys at a time
@@ -12,12 +12,12 @@ up the lanes of a vector::
             result[c, query]    = result * factor + v[:, c] . scores  a product: tiles of ROWS columns of v in registers
         result / sum is transposed into its place
 
-Scores are multiplied by log2(e) with the scale, so that the exponential is a power of two. A largest score begins at the
-least finite number, not at -inf: then there is no difference of two infinities, and a query that may look at no key ends
-with a sum of zero.
+Scores are multiplied by log2(e) with the scale, so that the exponential is a power of two. A largest score begins at
+the least finite number, not at -inf: then there is no difference of two infinities, and a query that may look at no key
+ends with a sum of zero.
 
-Modifiers (modifiers.py) are functions compiled into this loop. `mods`: None, or (`Modifiers`, heads in a batch, the kinds of
-all tiles in a line, for each head where its kinds begin): tiles where nobody may look are skipped.
+Modifiers (modifiers.py) are functions compiled into this loop. `mods`: None, or (`Modifiers`, heads in a batch, the
+kinds of all tiles in a line, for each head where its kinds begin): tiles where nobody may look are skipped.
 """
 
 import numpy as np
@@ -63,8 +63,9 @@ def attend(q, k, v, mask, g, out, skip):
 
 
 def run(q, k, v, mask, g, out, sums, skip, mods=None):
-    """The same; sums: of no element, or room for the largest score (to base 2) of each query and, after all these, the sum
-    of each one's weights. Their logarithm would be one number, but beside a score of finfo.min the sum has no digit in it.
+    """The same; sums: of no element, or room for the largest score (to base 2) of each query and, after all these, the
+    sum of each one's weights. Their logarithm would be one number, but beside a score of finfo.min the sum has no digit
+    in it.
     """
     tiles, paired = -(-g.queries // wide(out.dtype)), skip and g.causal
     tasks = g.heads * rows_of_tiles(tiles, paired)
@@ -96,7 +97,8 @@ def rows_of_tiles(tiles, paired):
 
 @inner_njit()
 def tiles_of(task, tiles, paired):
-    """(head, tile, another tile or the same) of a task. In a triangle tiles t and last - t together are as long for all t."""
+    """(head, tile, another tile or the same) of a task. In a triangle tiles t and last - t together are as long for all
+    t."""
     if paired:
         half = (tiles + 1) // 2
         return task // half, task % half, tiles - 1 - task % half
@@ -243,8 +245,10 @@ def _add_products(columns_of_tile, vectors):
 
 _products_1, _products_2, _products_3 = _products(LEFT, 1), _products(ROWS, 2), _products(ROWS, QUERIES)
 _add_products_1, _add_products_2, _add_products_3 = (
-    _add_products(LEFT, 1), _add_products(ROWS, 2), _add_products(ROWS, QUERIES)
-)  # fmt: skip
+    _add_products(LEFT, 1),
+    _add_products(ROWS, 2),
+    _add_products(ROWS, QUERIES),
+)
 
 
 @inner_njit()
@@ -252,8 +256,8 @@ def products(matrix, matrix_start, row, step, rows, depth, line, line_start, out
     """line[r, :used] from `out_start` on = the sum over p < depth of matrix[matrix_start + r row + p step] *
     line[p, :used] from `line_start` on.
 
-    What is left of whole tiles is reached by a last tile that begins earlier, where there are rows enough. used: lanes that hold
-    a query; the last tile of a head may have fewer than the others, and vectors without one cost nothing.
+    What is left of whole tiles is reached by a last tile that begins earlier, where there are rows enough. used: lanes
+    that hold a query; the last tile of a head may have fewer than the others, and vectors without one cost nothing.
     """
     if used > 2 * lanes(line):
         _products_3(matrix, matrix_start, row, step, rows, depth, line, line_start, out_start, across)
@@ -287,8 +291,8 @@ def hide_later(line, scores, across, keys, ahead):
 
 @inner_njit()
 def add_mask(mask, mask_start, row, lane, rows, count, line, scores, across, spare):
-    """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next. spare: place
-    for MASKED rows."""
+    """scores + mask, which is multiplied by log2(e) as the scores are. row, lane: elements from one to the next. spare:
+    place for MASKED rows."""
     for row_start in range(0, rows, MASKED):
         block_rows, scores_start = min(MASKED, rows - row_start), scores + row_start * across
         if lane == 0:
@@ -309,7 +313,8 @@ def in_base_2(line, terms):
 
 
 class Modifiers:
-    """A score_mod and a mask_mod, njit functions or None, as an argument of compiled code: it is compiled for these two."""
+    """A score_mod and a mask_mod, njit functions or None, as an argument of compiled code: it is compiled for these
+    two."""
 
     def __init__(self, score_mod, mask_mod):
         self.score_mod, self.mask_mod = score_mod, mask_mod

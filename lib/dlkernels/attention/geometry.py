@@ -14,8 +14,8 @@ from ..arguments import FLOATS, float_array, number, one_place, same
 
 #: heads: matrices of the result; queries, keys: rows of each; width: of a query and a key, values: of a
 #: value. causal: whether a query looks at no key after its own place. scale: what scores are multiplied by.
-#: of_q, of_k, of_v, of_mask: for each head where its matrix begins. mask_row, mask_column: elements from the mask of one
-#: query, or key, to the next; 0 where one serves all.
+#: of_q, of_k, of_v, of_mask: for each head where its matrix begins. mask_row, mask_column: elements from the mask of
+#: one query, or key, to the next; 0 where one serves all.
 Geometry = namedtuple(
     "Geometry", "heads queries keys width values causal scale of_q of_k of_v of_mask mask_row mask_column"
 )

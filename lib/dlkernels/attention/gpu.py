@@ -3,12 +3,13 @@
 The ladder of scaled_dot_product_attention  what the rung adds
     attention_three_kernels     scores, softmax and values one after the other; all scores lie in global memory
     attention_online_thread     one thread for each query, in one pass over the keys: no scores are kept
-    attention_shared_tiles      a block for 16 or more queries: keys and values come through shared memory, once for all of them
+    attention_shared_tiles      a block for 16 or more queries: keys and values come through shared memory, once for all
+                                of them
 in gpu_patches.py
     attention_register_tiles    each thread has a patch of scores and of the result, and loads four numbers at once
 
-The third is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys, and
-corrects what it has when a larger score comes.
+The third is FlashAttention's way (Dao and others 2022; Dao 2023): a block keeps its queries, walks over tiles of keys,
+and corrects what it has when a larger score comes.
 """
 
 import functools
@@ -31,8 +32,8 @@ SIZES = "int64, int64, int64, int64, int64, int64, boolean, float32"  # of `numb
 def on_heads(rung):
     """Let `rung(q, k, v, mask, places, g, out)`, written for lines of memory, take what was prepared.
 
-    mask: a line of terms. places: where the matrices of each head begin in q, k, v and mask. A result of no elements never
-    reaches the rung; without keys it is zero.
+    mask: a line of terms. places: where the matrices of each head begin in q, k, v and mask. A result of no elements
+    never reaches the rung; without keys it is zero.
     """
 
     @functools.wraps(rung)
@@ -198,7 +199,8 @@ def online_kernel(
 @implementation(
     "scaled_dot_product_attention",
     "gpu",
-    adds="one thread for each query, in one pass over the keys: no scores are kept, but each thread reads all keys itself",
+    adds="one thread for each query, in one pass over the keys: no scores are kept, but each thread reads all keys "
+    "itself",
     dtypes=("float32",),
     kernels=[(online_kernel, [f"void({LINE}, {LINE}, {LINE}, {LINE}, {ONE_HEAD}, {LINE}, {SIZES})"]), TERMS],
 )
@@ -345,7 +347,7 @@ def half_warp_sum(value):
     return value + cuda.shfl_xor_sync(ALL, value, 1)
 
 
-#: (queries of a thread, columns of a thread): 64 queries of up to 64 elements, 16 where there are few, or 32 of up to 128.
+#: (queries of a thread, columns of a thread): 64 queries of up to 64 elements, 16 where there are few, 32 of up to 128.
 SHAPES = ((4, 4), (1, 4), (2, 8))
 TILES = f"void({LINE}, {LINE}, {LINE}, {LINE}, {ONE_HEAD}, {LINE}, {SIZES})"
 

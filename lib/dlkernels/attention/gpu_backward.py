@@ -34,7 +34,10 @@ def dot(a, a_start, b, b_start, n):
 
 
 @cuda.jit
-def queries_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, along, part, queries, keys, width, values, mask_row, mask_column, causal, scale):  # fmt: skip
+def queries_kernel(
+    q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, along, part,
+    queries, keys, width, values, mask_row, mask_column, causal, scale,
+):  # fmt: skip
     row = cuda.grid(1)
     if row < logs.size:
         h, i = row // queries, row % queries
@@ -66,7 +69,10 @@ def queries_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, out, logs, al
 
 
 @cuda.jit
-def keys_kernel(q, k, v, mask, of_q, of_k, of_v, of_mask, grad, logs, along, part_k, part_v, queries, keys, width, values, mask_row, mask_column, causal, scale):  # fmt: skip
+def keys_kernel(
+    q, k, v, mask, of_q, of_k, of_v, of_mask, grad, logs, along, part_k, part_v,
+    queries, keys, width, values, mask_row, mask_column, causal, scale,
+):  # fmt: skip
     row = cuda.grid(1)
     if row < of_k.size * keys:
         h, j = row // keys, row % keys

@@ -7,14 +7,15 @@ whichever of the two stands still:
     block of queries   S = q k^T   A = grad v^T   of_q = sum over keys of dS k          dS = scale P (A - inner)
     block of keys      S^T         A^T            of_v = sum over queries of P^T grad   of_k = sum of dS^T q
 
-The rung is given no result and no sums, so it goes the way forward again: a block of queries goes over the keys twice. After
-the first time it knows what P needs, the largest score of each row and its sum, and what dS needs, inner = the sum over keys
-of P A. Nine products in all. Who has kept the result has inner = the sum over columns of grad * result, and with the sums no
-first time is needed: seven.
+The rung is given no result and no sums, so it goes the way forward again: a block of queries goes over the keys twice.
+After the first time it knows what P needs, the largest score of each row and its sum, and what dS needs, inner = the
+sum over keys of P A. Nine products in all. Who has kept the result has inner = the sum over columns of grad * result,
+and with the sums no first time is needed: seven.
 
-FlashAttention-2 (Dao 2023) makes five. It keeps the result and the logarithm of each sum from the way forward, and has no
-blocks of queries: a block of keys makes all three gradients, and adds to of_q by atomics. So last digits differ from run to
-run (but for its option `deterministic`), and weights lose digits where scores are large, as a logarithm beside them has few.
+FlashAttention-2 (Dao 2023) makes five. It keeps the result and the logarithm of each sum from the way forward, and has
+no blocks of queries: a block of keys makes all three gradients, and adds to of_q by atomics. So last digits differ from
+run to run (but for its option `deterministic`), and weights lose digits where scores are large, as a logarithm beside
+them has few.
 """
 
 import functools
@@ -118,7 +119,8 @@ def clear_of(rows, fours):
 
 @functools.cache
 def queries_kernel(rows, fours):
-    """The kernel of blocks of 16 x `rows` queries, for widths of up to 32 x `fours`: part = the gradient of q, by heads."""
+    """The kernel of blocks of 16 x `rows` queries, for widths of up to 32 x `fours`: part = the gradient of q, by
+    heads."""
     tile_rows, columns, thread_columns = DOWN * rows, KEYS * fours, 4 * fours
     padded = columns + 4  # 8 rows begin in 8 groups of 4 banks
     two_products, add, store = two_products_of(rows, fours), result_of(rows, fours), store_of(rows, fours)
@@ -279,9 +281,10 @@ def shape_for(g):
 @implementation(
     "scaled_dot_product_attention_backward",
     "gpu",
-    adds="tiles in shared memory and patches in registers: blocks of queries, then blocks of keys, all products by fours",
-    limits=f"widths over {WIDEST} or that are no multiples of 4, slices at odd places and arrays of 2^32 elements and more "
-    "go the way of attention_backward_threads",
+    adds="tiles in shared memory and patches in registers: blocks of queries, then blocks of keys, all products by "
+    "fours",
+    limits=f"widths over {WIDEST} or that are no multiples of 4, slices at odd places and arrays of 2^32 elements and "
+    "more go the way of attention_backward_threads",
     dtypes=("float32",),
     kernels=[
         *((queries_kernel(*shape), [f"void({ARRAYS}, {', '.join([LINE] * 5)}, {SIZES})"]) for shape in SHAPES),

@@ -2,10 +2,11 @@
 
 The ladder of decode_attention       what the rung adds
     decode_warps        a block for each query: its warps take keys in turn, 32 lanes read a key together
-    decode_split_gpu    split-KV: several blocks for each query, each with a part of the keys; a second kernel merges them
+    decode_split_gpu    split-KV: several blocks for each query, each with a part of the keys; a second kernel merges
+                        them
 
-A result is merged three times by the same rule: that of each warp key by key, those of the warps of a block in shared memory,
-those of the blocks by the second kernel (Dao and others, Flash-Decoding, 2023).
+A result is merged three times by the same rule: that of each warp key by key, those of the warps of a block in shared
+memory, those of the blocks by the second kernel (Dao and others, Flash-Decoding, 2023).
 """
 
 import functools
@@ -48,7 +49,8 @@ def parts_kernel(
     pages,
     scale,
 ):
-    """The result of one query over one part of its keys, and the logarithm of its sum, in parts and sums (splits, rows, ...)."""
+    """The result of one query over one part of its keys, and the logarithm of its sum, in parts and sums (splits, rows,
+    ...)."""
     merged = cuda.shared.array((WARPS, COLUMNS), f32)
     tops = cuda.shared.array(WARPS, f32)
     totals = cuda.shared.array(WARPS, f32)
@@ -107,7 +109,8 @@ def parts_kernel(
 
 @cuda.jit
 def merge_kernel(parts, sums, out, lse, splits, values):
-    """One thread for each number of the result: the mean of its parts, weighed by their sums. One without values: lse."""
+    """One thread for each number of the result: the mean of its parts, weighed by their sums. One without values:
+    lse."""
     rows = lse.size
     element = cuda.grid(1)
     if element < rows * (values + 1):
@@ -187,7 +190,7 @@ def decode_warps(lengths, block_table, k_scale, v_scale, scale, return_lse, k, v
 @implementation(
     "decode_attention",
     "gpu",
-    adds="split-KV: several blocks for each query, each with a part of the keys; a second kernel merges what they found",
+    adds="split-KV: several blocks for each query, each with a part of the keys; a second kernel merges them",
     dtypes=("float32",),
     kernels=[PARTS, MERGE],
     public=True,

@@ -1,12 +1,13 @@
 """Attention on tensor cores: numbers of 16 bits, sums and exponentials in float32.
 
 The ladder of attention_half      what the rung adds
-    attention_half_tensor_cores   a warp multiplies 16 queries by 8 keys, and their weights by 8 columns, in one instruction
+    attention_half_tensor_cores   a warp multiplies 16 queries by 8 keys, and their weights by 8 columns, in one
+                                  instruction
 
-A block of four warps has 64 queries and walks over tiles of 64 keys. The scores of a warp are sums of one multiplication,
-and the weights factors of the next; both instructions want them in the same threads (tensor_cores.py says who holds what),
-so that weights never leave the registers (Dao 2023, section 3.3). Keys and values have rooms of their own: the values are
-copied while the scores are computed, and the next keys while the values are multiplied.
+A block of four warps has 64 queries and walks over tiles of 64 keys. The scores of a warp are sums of one
+multiplication, and the weights factors of the next; both instructions want them in the same threads (tensor_cores.py
+says who holds what), so that weights never leave the registers (Dao 2023, section 3.3). Keys and values have rooms of
+their own: the values are copied while the scores are computed, and the next keys while the values are multiplied.
 """
 
 import functools
@@ -32,7 +33,8 @@ WIDTHS = (64, 128)  # a kernel for each
 
 @functools.cache
 def copy_of(columns):
-    """The device function that sends 64 rows of up to `columns` numbers on their way to a tile of pairs; zeros outside."""
+    """The device function that sends 64 rows of up to `columns` numbers on their way to a tile of pairs; zeros
+    outside."""
     eights = columns // 8
 
     @cuda.jit(device=True)
@@ -246,11 +248,12 @@ PAIRS = (
     "attention_half",
     "gpu",
     adds="tensor cores: scores and results in the registers of a warp; weights become factors where they are",
-    limits=f"widths of at most {WIDTHS[-1]}, arrays of less than 2^32 elements; widths that are no multiples of 8 and slices "
-    "at odd places are copied into rows that are",
+    limits=f"widths of at most {WIDTHS[-1]}, arrays of less than 2^32 elements; widths that are no multiples of 8 and "
+    "slices at odd places are copied into rows that are",
     dtypes=("float32",),
     capability=CAPABILITY,
-    instead="Use scaled_dot_product_attention on float32 arrays there: x.copy_to_host().astype(np.float32), then cuda.to_device.",
+    instead="Use scaled_dot_product_attention on float32 arrays there: x.copy_to_host().astype(np.float32), then "
+    "cuda.to_device.",
     kernels=[
         *((tensor_kernel(kind, columns), [PAIRS]) for kind in KINDS for columns in WIDTHS),
         (pad_kernel, ["void(uint16[::1], uint16[::1], int64, int64)"]),
@@ -267,8 +270,8 @@ def attention_half_tensor_cores(mask, g, q, k, v, out):
     kind, widest, terms = "f16" if q.dtype == np.float16 else "bf16", max(g.width, g.values), terms_of(mask)
     if widest > WIDTHS[-1] or max(x.size for x in (q, k, v, out, terms)) >= MOST:
         raise ValueError(
-            f"q has shape {tuple(q.shape)} and v {tuple(v.shape)}; expected widths of at most {WIDTHS[-1]} and arrays of less "
-            "than 2^32 elements. Use scaled_dot_product_attention on float32 arrays."
+            f"q has shape {tuple(q.shape)} and v {tuple(v.shape)}; expected widths of at most {WIDTHS[-1]} and arrays "
+            "of less than 2^32 elements. Use scaled_dot_product_attention on float32 arrays."
         )
     (q, width, of_q), (k, _, of_k) = rows_of_eights(q, g.width, g.of_q), rows_of_eights(k, g.width, g.of_k)
     v, value_width, of_v = rows_of_eights(v, g.values, g.of_v)

@@ -1,11 +1,11 @@
 """Gradients of layer norm and RMS norm on the GPU: a warp for each row, and sums over rows in two stages.
 
-The rung before (gpu_rows.py) goes four times over a row, and then one thread walks down each column: for 1024 columns 1024
-threads, where a GPU has room for a hundred times as many. Here a warp keeps a row of x and of the gradient in registers, as
-in gpu_row_warps.py, and goes on to a further row; so it can add up there what the row gives to weight and bias. Nothing of x
-is read a second time, as it would be by a kernel for the sums alone: three numbers move for each of x, and few for partial
-sums. Those of a block's warps are added in shared memory, and those of the blocks by a second kernel, each in an order that
-follows from the sizes: no atomics, and the same bits at each run.
+The rung before (gpu_rows.py) goes four times over a row, and then one thread walks down each column: for 1024 columns
+1024 threads, where a GPU has room for a hundred times as many. Here a warp keeps a row of x and of the gradient in
+registers, as in gpu_row_warps.py, and goes on to a further row; so it can add up there what the row gives to weight and
+bias. Nothing of x is read a second time, as it would be by a kernel for the sums alone: three numbers move for each of
+x, and few for partial sums. Those of a block's warps are added in shared memory, and those of the blocks by a second
+kernel, each in an order that follows from the sizes: no atomics, and the same bits at each run.
 """
 
 import functools
@@ -26,9 +26,11 @@ LIMITS = f"rows of more than {LONGEST} numbers, and 2^32 elements or more, take 
 
 @functools.cache
 def gradient_kernel(count, sums):
-    """The kernel for rows of up to 32 x `count` numbers. sums: 0 for none, 1 for that of weight, 2 for that of bias, too.
+    """The kernel for rows of up to 32 x `count` numbers. sums: 0 for none, 1 for that of weight, 2 for that of bias,
+    too.
 
-    weight: looked at where `weighted`. parts: the sums over the rows of each block, (blocks, sums, n); looked at where `sums`.
+    weight: looked at where `weighted`. parts: the sums over the rows of each block, (blocks, sums, n); looked at where
+    `sums`.
     """
     room = max(sums, 1), WARP * count
 
@@ -101,7 +103,8 @@ def gradient_kernel(count, sums):
 
 @cuda.jit
 def add_parts_kernel(parts, sums, blocks, n):
-    """The sum of `blocks` lines of n numbers: a warp adds one line of 32 for 32 columns, then one warp what those have."""
+    """The sum of `blocks` lines of n numbers: a warp adds one line of 32 for 32 columns, then one warp what those
+    have."""
     found = cuda.shared.array((PARTS_WARPS, WARP), f32)
     lane, warp = u32(cuda.threadIdx.x), u32(cuda.threadIdx.y)
     i, total = u32(u32(u32(WARP) * u32(cuda.blockIdx.x)) + lane), f32(0)
@@ -153,7 +156,8 @@ def norm_gradients(weight, bias, eps, grad, x, centred):
 @implementation(
     "layer_norm_backward",
     "gpu",
-    adds="a warp for each row, in registers; it keeps its share of the sums over rows, and a second kernel adds the shares",
+    adds="a warp for each row, in registers; it keeps its share of the sums over rows, and a second kernel adds the "
+    "shares",
     limits=LIMITS.format("layer_norm_backward"),
     dtypes=("float32",),
     kernels=kernels(2),
@@ -166,7 +170,8 @@ def layer_norm_backward_warp_per_row(weight, bias, eps, grad, x):
 @implementation(
     "rms_norm_backward",
     "gpu",
-    adds="a warp for each row, in registers; it keeps its share of the sum over rows, and a second kernel adds the shares",
+    adds="a warp for each row, in registers; it keeps its share of the sum over rows, and a second kernel adds the "
+    "shares",
     limits=LIMITS.format("rms_norm_backward"),
     dtypes=("float32",),
     kernels=kernels(1),

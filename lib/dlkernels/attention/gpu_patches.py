@@ -1,7 +1,7 @@
 """Attention on the GPU, continued: each thread computes a patch of scores and a patch of the result in its registers.
 
-In gpu.py a thread loads three numbers from shared memory for two multiply-adds. Here 8 threads share QUERIES queries and a
-tile of 32 keys, and all loads are of four numbers at once:
+In gpu.py a thread loads three numbers from shared memory for two multiply-adds. Here 8 threads share QUERIES queries
+and a tile of 32 keys, and all loads are of four numbers at once:
 
     scores    rows x 4      4 numbers of each query and of each key for 16 x rows multiply-adds
     result    rows x 4 n    4 weights of each query and 4 rows of values for 16 x rows x n multiply-adds
@@ -181,7 +181,7 @@ def patches_kernel(rows, fours):
     return kernel
 
 
-#: (queries of a thread, fours of columns): 64 queries of up to 32 or 64 elements, 16 where there are few, 32 of up to 128.
+#: (queries of a thread, fours of columns): 64 queries of up to 32 or 64 elements, 16 where few, 32 of up to 128.
 SHAPES = ((4, 2), (4, 1), (1, 2), (2, 4))
 WIDEST = KEYS * SHAPES[-1][1]
 PATCHES = (
@@ -215,8 +215,8 @@ def counted(g):
     "scaled_dot_product_attention",
     "gpu",
     adds="register tiles: a thread has 4 x 4 scores and 4 x 8 numbers of the result, and loads four numbers at once",
-    limits=f"widths over {WIDEST} or that are no multiples of 4, slices at odd places and arrays of 2^32 elements and more "
-    "go the way of attention_shared_tiles",
+    limits=f"widths over {WIDEST} or that are no multiples of 4, slices at odd places and arrays of 2^32 elements and "
+    "more go the way of attention_shared_tiles",
     dtypes=("float32",),
     kernels=[*((patches_kernel(*shape), [PATCHES]) for shape in SHAPES), TERMS],
     public=True,

@@ -1,12 +1,13 @@
 """Softmax, layer norm and RMS norm on the GPU, continued: a warp for each row, which it keeps in registers.
 
 A block that shares a row (gpu_rows.py) reads it two to four times and waits at barriers between. A row of up to 1024
-numbers fits into the registers of one warp: lane l holds numbers l, l + 32, l + 64, ... So each number is loaded once and
-stored once, what the lanes find they exchange by shuffles, and no thread waits at a barrier. PyTorch has such kernels, too.
+numbers fits into the registers of one warp: lane l holds numbers l, l + 32, l + 64, ... So each number is loaded once
+and stored once, what the lanes find they exchange by shuffles, and no thread waits at a barrier. PyTorch has such
+kernels, too.
 
-A register has no index at run time: there is a kernel for each power of two of numbers in a lane, whose loops the compiler
-writes out. Lanes beyond the end of a row hold what changes nothing: -inf where a softmax looks for the largest, else 0.
-Index arithmetic is unsigned, in 32 bits (gpu.py of the matrix product says why).
+A register has no index at run time: there is a kernel for each power of two of numbers in a lane, whose loops the
+compiler writes out. Lanes beyond the end of a row hold what changes nothing: -inf where a softmax looks for the
+largest, else 0. Index arithmetic is unsigned, in 32 bits (gpu.py of the matrix product says why).
 """
 
 import functools

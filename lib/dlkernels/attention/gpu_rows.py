@@ -2,16 +2,16 @@
 
 The ladder of softmax                      what the rung adds
     softmax_thread_per_row    one thread takes a row through its three passes
-    softmax_block_per_row     a block for each row: neighbouring threads read neighbouring numbers; the threads of a warp
-                              add up by shuffles, the warps of a block in shared memory
+    softmax_block_per_row     a block for each row: neighbouring threads read neighbouring numbers; the threads of a
+                              warp add up by shuffles, the warps of a block in shared memory
 in gpu_row_warps.py
     softmax_warp_per_row      a warp for each row, which it keeps in registers: no barrier, and each number moves once
 
 The sums for the gradients of weight and bias run down columns: one thread for each, so that neighbouring threads read
 neighbouring numbers there, too. They are few threads for a GPU:
 in gpu_norm_gradients.py
-    layer_norm_backward_warp_per_row    a warp for each row keeps its share of these sums in registers, and a second kernel
-                                        adds the shares
+    layer_norm_backward_warp_per_row    a warp for each row keeps its share of these sums in registers, and a second
+                                        kernel adds the shares
 """
 
 import functools

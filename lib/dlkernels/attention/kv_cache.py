@@ -1,4 +1,5 @@
-"""Caches of keys and values: what a Transformer keeps of the tokens it has seen, so that a new token computes only its own.
+"""Caches of keys and values: what a Transformer keeps of the tokens it has seen, so that a new token computes only its
+own.
 
 KVCache          one array for all sequences, with room for so many tokens; they grow in step
 PagedKVCache     pages of a few tokens from a common pool: each sequence has its own length, and wastes less than a page
@@ -99,10 +100,10 @@ class _Cache:
 class KVCache(_Cache):
     """Keys and values of `batch` sequences that grow in step, in memory that is there from the start.
 
-    batch, heads: sequences, heads of keys and values (queries may have more: a multiple). room: tokens that fit. width: of a
-    key; values: of a value, if not the same. dtype: float32, float64, or int8: bytes with a factor for each row, a quarter
-    of the memory, with an error of up to 1/254 of a row's largest number. grow: True to double the room when it is full,
-    by copying all; False to refuse.
+    batch, heads: sequences, heads of keys and values (queries may have more: a multiple). room: tokens that fit. width:
+    of a key; values: of a value, if not the same. dtype: float32, float64, or int8: bytes with a factor for each row, a
+    quarter of the memory, with an error of up to 1/254 of a row's largest number. grow: True to double the room when it
+    is full, by copying all; False to refuse.
     """
 
     def __init__(self, batch, heads, room, width, values=None, dtype=np.float32, grow=False):
@@ -139,8 +140,8 @@ class KVCache(_Cache):
     def _make_room(self, needed):
         if not self.grow:
             raise ValueError(
-                f"The cache has room for {self.room} tokens and holds {self.length}; {needed - self.length} more do not fit. "
-                "Make it with more room, or with grow=True."
+                f"The cache has room for {self.room} tokens and holds {self.length}; {needed - self.length} more do "
+                "not fit. Make it with more room, or with grow=True."
             )
         room = max(needed, 2 * self.room)
         for rows in (self._of_k, self._of_v):
@@ -158,7 +159,8 @@ class KVCache(_Cache):
 
 
 class PagedKVCache(_Cache):
-    """Keys and values of sequences that come and go, in pages from a common pool (Kwon and others, PagedAttention, 2023).
+    """Keys and values of sequences that come and go, in pages from a common pool (Kwon and others, PagedAttention,
+    2023).
 
     pages: in the pool; page: tokens of each. heads, width, values, dtype: as for `KVCache`. A sequence is a number that
     `begin` gives; its table says which pages hold its tokens, in order.
@@ -195,8 +197,8 @@ class PagedKVCache(_Cache):
         missing = -(-(length + new) // self.page) - len(table)
         if missing > len(self.free):
             raise ValueError(
-                f"{new} more tokens need {missing} more pages of {self.page}, and {len(self.free)} are free. End a sequence, "
-                "or make the pool larger."
+                f"{new} more tokens need {missing} more pages of {self.page}, and {len(self.free)} are free. End a "
+                "sequence, or make the pool larger."
             )
         table += [self.free.pop() for _ in range(missing)]
         done = 0

@@ -1,11 +1,12 @@
 """Attention without a softmax: a state of fixed size instead of a cache that grows.
 
-    linear_attention    S_t = a_t S_{t-1} + k_t v_t^T                             (Katharopoulos and others 2020; with decay, Sun 2023)
+    linear_attention    S_t = a_t S_{t-1} + k_t v_t^T                             (Katharopoulos and others 2020; with
+                        decay, Sun 2023)
     gated_delta_rule    S_t = a_t (I - b_t k_t k_t^T) S_{t-1} + b_t k_t v_t^T     (Yang, Kautz and Hatamizadeh 2024)
     of both             o_t = scale * S_t^T q_t,  a_t = e^(g_t)
 
-The delta rule takes away what the state holds for a key before it writes the key's new value: with d_t = b_t (v_t - a_t S_{t-1}^T
-k_t) its state, too, grows by k_t d_t^T.
+The delta rule takes away what the state holds for a key before it writes the key's new value: with d_t = b_t (v_t - a_t
+S_{t-1}^T k_t) its state, too, grows by k_t d_t^T.
 
 The ladders                     what the rung adds
     *_recurrence    a token at a time: the state is read and written for each; heads on all cores
@@ -13,7 +14,8 @@ The ladders                     what the rung adds
 
 Within a chunk, with G_i = g_1 + ... + g_i and S the state before it,
 
-    D = V, or for the delta rule the solution of (I + L) D = b (V - e^G K S),  L_ij = b_i e^(G_i - G_j) k_i . k_j for j < i
+    D = V, or for the delta rule the solution of (I + L) D = b (V - e^G K S),  L_ij = b_i e^(G_i - G_j) k_i . k_j for j
+                                                                               < i
     O = scale (e^G Q S + (Q K^T * e^(G_i - G_j) for j <= i) D)
     S = e^(G_last) S + K^T (e^(G_last - G_j) D)
 """
@@ -39,7 +41,8 @@ CHUNK = 64
 
 
 def on_lines(way):
-    """The function of a rung: `way(q, k, v, g, beta, out)` takes (heads, tokens, ...); q is scaled, g zeros where there is none."""
+    """The function of a rung: `way(q, k, v, g, beta, out)` takes (heads, tokens, ...); q is scaled, g zeros where there
+    is none."""
 
     def wrapper(k, v, g, beta, scale, q):
         out = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
@@ -89,7 +92,8 @@ ROWS = 8 if REGISTERS == 32 else 4  # of a register tile, two vectors wide
 
 @njit
 def row_products(a, a_start, steps, b, b_start, b_step, c, c_start, columns, depth, fresh):
-    """ROWS rows of c = a b, or c += a b unless `fresh`; columns of c: a multiple of two vectors, from one row to the next, too."""
+    """ROWS rows of c = a b, or c += a b unless `fresh`; columns of c: a multiple of two vectors, from one row to the
+    next, too."""
     for left in range(0, columns, 2 * lanes(c)):
         acc = tile_zeros(c, ROWS, 2) if fresh else tile_load(c, c_start + left, b_step, ROWS, 2)
         acc = tile_multiply_add(acc, depth, a, a_start, steps, b, b_start + left, b_step)

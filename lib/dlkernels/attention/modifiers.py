@@ -5,10 +5,11 @@ Names and arguments are those of PyTorch's FlexAttention (Dong and others, Flex 
     score_mod(score, b, h, q_idx, kv_idx) -> score        any change of one score, scaled already
     mask_mod(b, h, q_idx, kv_idx) -> True or False        whether this query may look at this key
 
-Both are njit functions of single numbers. Here are those that models use: `causal`, `sliding_window`, `soft_cap`, `alibi`.
+Both are njit functions of single numbers. Here are those that models use: `causal`, `sliding_window`, `soft_cap`,
+`alibi`.
 
-A mask_mod is asked before the kernel runs, once for all heads if it is the same for them: `create_block_mask` sorts tiles of
-queries and keys into those where nobody may look (skipped), everybody may (not asked again), and some may.
+A mask_mod is asked before the kernel runs, once for all heads if it is the same for them: `create_block_mask` sorts
+tiles of queries and keys into those where nobody may look (skipped), everybody may (not asked again), and some may.
 """
 
 import functools
@@ -32,10 +33,11 @@ def causal(b, h, q_idx, kv_idx):
 
 @functools.cache
 def sliding_window(window, sink=0):
-    """The mask_mod of a causal window: a query looks at its own key and the `window` - 1 before it, and at the first `sink`.
+    """The mask_mod of a causal window: a query looks at its own key and the `window` - 1 before it, and at the first
+    `sink`.
 
-    The first tokens gather what weight is not needed elsewhere: without them a window fails when they leave it (Xiao and
-    others, Efficient Streaming Language Models with Attention Sinks, 2024).
+    The first tokens gather what weight is not needed elsewhere: without them a window fails when they leave it (Xiao
+    and others, Efficient Streaming Language Models with Attention Sinks, 2024).
     """
 
     @njit
@@ -61,7 +63,8 @@ def soft_cap(limit):
 
 @functools.cache
 def alibi(heads):
-    """The score_mod that takes away 2^(-8 (h + 1) / heads) times the distance, in float32 (Press and others, ALiBi, 2022)."""
+    """The score_mod that takes away 2^(-8 (h + 1) / heads) times the distance, in float32 (Press and others, ALiBi,
+    2022)."""
     step = np.float32(-8 / heads)
 
     @njit
@@ -128,8 +131,8 @@ def _asker(mask_mod):
 def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN):
     """The `BlockMask` of a mask_mod: which tiles of attention are skipped, asked once and good for many calls.
 
-    mask_mod: a njit function (b, h, q_idx, kv_idx) -> bool. B, H: numbers of batches and heads, or None where the answer does
-    not depend on b or h. Q_LEN, KV_LEN: numbers of queries and keys.
+    mask_mod: a njit function (b, h, q_idx, kv_idx) -> bool. B, H: numbers of batches and heads, or None where the
+    answer does not depend on b or h. Q_LEN, KV_LEN: numbers of queries and keys.
     """
     check_modifier("mask_mod", mask_mod)
     sizes = {"B": 1 if B is None else B, "H": 1 if H is None else H, "Q_LEN": Q_LEN, "KV_LEN": KV_LEN}
@@ -145,5 +148,6 @@ def check_modifier(name, function):
     """TypeError unless it is a njit function."""
     if not isinstance(function, Dispatcher):
         raise TypeError(
-            f"{name} is a {type(function).__name__}; expected a function with @numba.njit, as it is compiled into the loop."
+            f"{name} is a {type(function).__name__}; expected a function with @numba.njit, as it is compiled into the "
+            "loop."
         )

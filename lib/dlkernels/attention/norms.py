@@ -66,7 +66,8 @@ def _prepare_rms_norm_backward(grad, x, weight=None, eps=None):
 def layer_norm(x, weight=None, bias=None, eps=1e-5):
     """(x - mean) / sqrt(variance + eps) * weight + bias along the last dimension, as torch.nn.functional.layer_norm.
 
-    x: (..., n). weight, bias: (n,) or None, for ones and zeros. The variance is that of n numbers, not n - 1. A new array.
+    x: (..., n). weight, bias: (n,) or None, for ones and zeros. The variance is that of n numbers, not n - 1. A new
+    array.
     """
     return call("layer_norm", x, weight, bias, eps)
 

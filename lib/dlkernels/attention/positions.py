@@ -74,8 +74,8 @@ def _prepare_rotary_backward(grad, x, positions, base=10000.0, interleaved=False
 def sinusoidal_encoding(positions, width, base=10000.0):
     """Sines and cosines that say where a token stands (Vaswani and others 2017): (..., width) for positions (...).
 
-    Column 2 i is sin(position * base^(-2 i / width)), column 2 i + 1 the cosine of the same angle. positions: numbers, of
-    the dtype that the result shall have; host memory only.
+    Column 2 i is sin(position * base^(-2 i / width)), column 2 i + 1 the cosine of the same angle. positions: numbers,
+    of the dtype that the result shall have; host memory only.
     """
     return call("sinusoidal_encoding", positions, width, base)
 
@@ -83,13 +83,14 @@ def sinusoidal_encoding(positions, width, base=10000.0):
 def rotary_embedding(x, positions, base=10000.0, interleaved=False):
     """Each pair of numbers of x turned by an angle that grows with its position (Su and others 2021). A new array.
 
-    x: (..., length, width) with an even width: queries or keys of one head, or of several. positions: (length,) of the dtype
-    of x. Pair i turns by position * base^(-2 i / width). interleaved: True for pairs of neighbours, 2 i and 2 i + 1, as in the
-    paper; False for i and i + width / 2, as in most models of today.
+    x: (..., length, width) with an even width: queries or keys of one head, or of several. positions: (length,) of the
+    dtype of x. Pair i turns by position * base^(-2 i / width). interleaved: True for pairs of neighbours, 2 i and 2 i +
+    1, as in the paper; False for i and i + width / 2, as in most models of today.
     """
     return call("rotary_embedding", x, positions, base, interleaved)
 
 
 def rotary_embedding_backward(grad, x, positions, base=10000.0, interleaved=False):
-    """The gradient of x, given `grad`, the one with respect to rotary_embedding(...): it turns back. Positions get none."""
+    """The gradient of x, given `grad`, the one with respect to rotary_embedding(...): it turns back. Positions get
+    none."""
     return call("rotary_embedding_backward", grad, x, positions, base, interleaved)

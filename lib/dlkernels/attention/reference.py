@@ -4,7 +4,8 @@ softmax          e^x / sum of e^x along a dimension; a row of which all is -inf 
 log_softmax      its logarithm
 layer_norm       (x - mean) / sqrt(variance + eps) * weight + bias along the last dimension (Ba, Kiros and Hinton 2016)
 rms_norm         x / sqrt(mean of x^2 + eps) * weight (Zhang and Sennrich 2019)
-scaled_dot_product_attention    softmax(scale q k^T + mask) v (Vaswani and others 2017). Causal: query i looks at keys 0 to
+scaled_dot_product_attention    softmax(scale q k^T + mask) v (Vaswani and others 2017). Causal: query i looks at keys 0
+                                to
                  i, whatever their numbers, so that the first row and the first column meet. A query that may look at
                  no key gets zeros. Both as in PyTorch 2.13.
 attention_half   the same of float16, or of bfloat16 given by its bits in uint16
@@ -229,9 +230,11 @@ def _cached(x, factors, block_table):
     x = _double(x) if factors is None else _double(x) * _double(factors)[..., None]
     if block_table is None:
         return x
-    pages = np.moveaxis(x[np.clip(block_table, 0, len(x) - 1)], -3, -4) if len(x) else np.zeros(
-        (*block_table.shape[:-1], x.shape[1], block_table.shape[-1], *x.shape[2:])
-    )  # fmt: skip
+    pages = (
+        np.moveaxis(x[np.clip(block_table, 0, len(x) - 1)], -3, -4)
+        if len(x)
+        else np.zeros((*block_table.shape[:-1], x.shape[1], block_table.shape[-1], *x.shape[2:]))
+    )
     return pages.reshape(*pages.shape[:-3], pages.shape[-3] * pages.shape[-2], pages.shape[-1])
 
 

@@ -1,7 +1,7 @@
 """Work on rows: arrays as lines of memory, a row after the other, shared out over the team.
 
-A row that fits the cache can be read several times for the price of one. So each rung that is fast takes a row through all
-its steps before it takes the next one.
+A row that fits the cache can be read several times for the price of one. So each rung that is fast takes a row through
+all its steps before it takes the next one.
 """
 
 import functools
@@ -20,7 +20,8 @@ ALONE = 1 << 14  # numbers below which waking another thread costs more than it 
 def on_rows(rung):
     """Let `rung`, written for contiguous arrays (rows, n) and a new one, take arrays of one shape along any dimension.
 
-    What does not run along the last dimension, or is not contiguous, is copied first. Empty arrays never reach the rung.
+    What does not run along the last dimension, or is not contiguous, is copied first. Empty arrays never reach the
+    rung.
     """
 
     @functools.wraps(rung)

@@ -1,20 +1,23 @@
 """Attention of few queries over many keys: decoding, where each new token asks all tokens before it.
 
-Each number of keys and values is used for a few queries only, so reading them is the cost. flash.py would fill its 48 lanes
-with one query. Here the lanes of a vector are columns of a key or value, as they lie in memory::
+Each number of keys and values is used for a few queries only, so reading them is the cost. flash.py would fill its 48
+lanes with one query. Here the lanes of a vector are columns of a key or value, as they lie in memory::
 
-    for each group of rows that look at the same keys          the heads that share keys, their queries: keys are read once
+    for each group of rows that look at the same keys          the heads that share keys, their queries: keys are read
+                                                               once
         for each split of these keys                           a task of the team (split-KV)
             for KEYS keys at a time, never across two pages
                 scores[row, key] = q[row, :] . k[key, :]            sums of products along the vector
                 top, factor      = the new largest score of each row, and what older terms are multiplied by
                 scores           = 2^(scores - top)
-                result[row, :]   = result * factor + scores[row, :] . v   a product: tiles of rows and columns in registers
+                result[row, :]   = result * factor + scores[row, :] . v   a product: tiles of rows and columns in
+                                 registers
             result / sum, the sum and the largest score are kept for the split
         the splits' results are merged by these
 
-After Dao and others, Flash-Decoding (2023). Keys and values may lie in pages, in any order (Kwon and others, PagedAttention,
-2023), and may be bytes, with a factor for each key and value: a tile of them is widened in the cache, and only bytes travel.
+After Dao and others, Flash-Decoding (2023). Keys and values may lie in pages, in any order (Kwon and others,
+PagedAttention, 2023), and may be bytes, with a factor for each key and value: a tile of them is widened in the cache,
+and only bytes travel.
 """
 
 import math
@@ -42,10 +45,10 @@ VECTORS = 4  # and its vectors of columns
 MOST_ROWS = 32  # of a group: their queries, scores and results stay in the L1 cache
 SHORTEST = 256  # keys of a split: below, the merge costs more than another thread gains
 
-#: groups: of rows that look at the same keys; rows: of each, heads after heads, each with so many `queries`. width: of a
-#: key, values: of a value. scale: what scores are multiplied by. of_q: for each head where its queries begin. page: keys
-#: that lie one after the other. of_k, of_v (groups, pages): where each page begins. keys: of each group. ahead: query i of
-#: a group looks at keys up to ahead + i. of_mask, mask_row, mask_column: as in geometry.Geometry.
+#: groups: of rows that look at the same keys; rows: of each, heads after heads, each with so many `queries`. width: of
+#: a key, values: of a value. scale: what scores are multiplied by. of_q: for each head where its queries begin. page:
+#: keys that lie one after the other. of_k, of_v (groups, pages): where each page begins. keys: of each group. ahead:
+#: query i of a group looks at keys up to ahead + i. of_mask, mask_row, mask_column: as in geometry.Geometry.
 Plan = namedtuple(
     "Plan", "groups rows queries width values scale of_q page of_k of_v keys ahead of_mask mask_row mask_column"
 )
@@ -58,7 +61,8 @@ def largest_group(sharing, queries):
 
 
 def room(plan, dtype, tile):
-    """Numbers that one thread needs: a widened tile, queries, scores, results, three of each row, a mask; whole lines."""
+    """Numbers that one thread needs: a widened tile, queries, scores, results, three of each row, a mask; whole
+    lines."""
     numbers = tile + plan.rows * (plan.width + KEYS + plan.values + 3) + KEYS
     line = 64 // np.dtype(dtype).itemsize
     return -(-numbers // line) * line
@@ -89,8 +93,8 @@ def plan_of(g):
 def attend(plan, q, k, v, k_scale, v_scale, mask, out, splits=None):
     """out = the attention of contiguous lines of memory; the logarithm (natural) of each row's sum is returned.
 
-    k_scale, v_scale: factors of keys and values that are bytes, or None. mask: terms of scores, of one element for none.
-    splits: how many parts of the keys are worked on at a time; None to choose.
+    k_scale, v_scale: factors of keys and values that are bytes, or None. mask: terms of scores, of one element for
+    none. splits: how many parts of the keys are worked on at a time; None to choose.
     """
     rows = plan.groups * plan.rows
     sums = np.full(rows, -np.inf, out.dtype)
@@ -128,7 +132,8 @@ def _attend(everything, parts, tops, part_sums, splits, out, sums, threads, leas
 
 @inner_njit(error_model="numpy")
 def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums):
-    """A row's result from those of its splits: their mean, weighed by their sums of exponentials; and the logarithm of all."""
+    """A row's result from those of its splits: their mean, weighed by their sums of exponentials; and the logarithm of
+    all."""
     first_row, top = row // rows * splits * rows + row % rows, tops.dtype.type(np.finfo(tops.dtype).min)
     for split_row in range(first_row, first_row + splits * rows, rows):
         top = tops[split_row] if tops[split_row] > top or tops[split_row] != tops[split_row] else top
@@ -150,7 +155,8 @@ def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums)
 
 @inner_njit(error_model="numpy")
 def _split(arguments, task, who):
-    """The results of the rows of one group over one split of its keys, their largest scores (to base 2) and their sums."""
+    """The results of the rows of one group over one split of its keys, their largest scores (to base 2) and their
+    sums."""
     everything, parts, tops, part_sums, splits = arguments
     (q, k, v, k_scale, v_scale, mask, masked), plan, scale, lines, per_thread, tile = everything
     group, split = task // splits, task % splits

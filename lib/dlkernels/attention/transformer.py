@@ -4,7 +4,8 @@
     feed_forward            two layers with an activation between them, or three for a gated one (SwiGLU)
     transformer_block       x + attention(norm(x)), then y + feed_forward(norm(y)): the norm comes first (pre-norm)
 
-Gradients are made from the gradients of the parts. What the forward pass computed on its way is computed again, not kept.
+Gradients are made from the gradients of the parts. What the forward pass computed on its way is computed again, not
+kept.
 """
 
 import numpy as np

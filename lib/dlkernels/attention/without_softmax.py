@@ -21,8 +21,8 @@ def check_tokens(q, k, v, scale, **rest):
     if q.ndim < 2 or not fits or any(tuple(array.shape) != tokens for array in rest.values() if array is not None):
         also = "".join(f", {name} (..., tokens)" for name in rest)
         raise ValueError(
-            f"The shapes are {told}; expected q and k (..., tokens, width), v (..., tokens, value width){also}, with the same "
-            "leading dimensions."
+            f"The shapes are {told}; expected q and k (..., tokens, width), v (..., tokens, value width){also}, with "
+            "the same leading dimensions."
         )
     if tuple(q.shape)[-1] == 0:
         raise ValueError(f"The shapes are {told}; expected a width of at least 1.")
@@ -73,10 +73,11 @@ def _prepare_delta(q, k, v, g, beta, scale=None):
 
 
 def linear_attention(q, k, v, g=None, scale=None):
-    """Causal attention without a softmax: o_t = scale * q_t S_t, S_t = e^(g_t) S_{t-1} + k_t v_t^T. A new array; host memory only.
+    """Causal attention without a softmax: o_t = scale * q_t S_t, S_t = e^(g_t) S_{t-1} + k_t v_t^T. A new array; host
+    memory only.
 
-    q, k: (..., tokens, width), v: (..., tokens, value width), of the same leading dimensions. g: (..., tokens), logarithms of
-    how much of the state stays, at most 0; None for all of it. scale: None for 1 / sqrt(width).
+    q, k: (..., tokens, width), v: (..., tokens, value width), of the same leading dimensions. g: (..., tokens),
+    logarithms of how much of the state stays, at most 0; None for all of it. scale: None for 1 / sqrt(width).
     """
     return call("linear_attention", q, k, v, g, scale)
 
@@ -84,7 +85,8 @@ def linear_attention(q, k, v, g=None, scale=None):
 def gated_delta_rule(q, k, v, g, beta, scale=None):
     """As `linear_attention`, but what the state holds for a key gives way to its new value (Yang and others 2024).
 
-    S_t = e^(g_t) (I - beta_t k_t k_t^T) S_{t-1} + beta_t k_t v_t^T. q, k, v, scale as there; k should have rows of length 1. g: (..., tokens), logarithms of how much of the state stays, at most
+    S_t = e^(g_t) (I - beta_t k_t k_t^T) S_{t-1} + beta_t k_t v_t^T. q, k, v, scale as there; k should have rows of
+    length 1. g: (..., tokens), logarithms of how much of the state stays, at most
     0. beta: (..., tokens), how much of a key's old value is replaced, 0 to 1. A new array; host memory only.
     """
     return call("gated_delta_rule", q, k, v, g, beta, scale)

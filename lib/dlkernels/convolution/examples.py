@@ -233,9 +233,12 @@ CONV2D_BACKWARD = Examples(
 
 #: (kernel, stride, padding, dilation, ceil_mode)
 WINDOWS = (
-    (2, None, 0, 1, False), (3, 2, 1, 1, False), ((3, 2), (2, 3), (1, 0), 1, True), (3, 1, 1, (2, 1), False),
-    ((1, 5), 4, (0, 2), 1, True)
-)  # fmt: skip
+    (2, None, 0, 1, False),
+    (3, 2, 1, 1, False),
+    ((3, 2), (2, 3), (1, 0), 1, True),
+    (3, 1, 1, (2, 1), False),
+    ((1, 5), 4, (0, 2), 1, True),
+)
 POOLED = ((1, 1, 1, 1), (2, 3, 7, 9), (0, 3, 4, 5), (3, 8, 5), (1, 2, 12, 11), (1, 1, 1, 7))
 LARGE_POOLED = ((3, 5, 61, 90), (2, 300, 140), (70, 20, 7, 7))
 TIMED_POOLED = ((1, 16, 28, 28), (8, 64, 112, 112))

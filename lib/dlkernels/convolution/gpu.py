@@ -57,8 +57,8 @@ def with_batch(x):
 
 
 def launch(kernel, out, *arguments):
-    """Run a kernel in blocks of side x side threads for every plane of `out`, from one block to the next where there are
-    too many."""
+    """Run a kernel in blocks of side x side threads for every plane of `out`, from one block to the next where there
+    are too many."""
     count, channels, high, wide = tuple(out.shape)
     side = side_for(out)
     launches.launch(kernel, grid_for(count * channels, high, wide, side), (side, side), *arguments)
@@ -70,8 +70,8 @@ def grid_for(planes, high, wide, side):
     down = -(-high // side)
     if down > MOST_IN_Y:
         raise ValueError(
-            f"a plane has {high} rows; expected at most {MOST_IN_Y * side} on a GPU. Exchange rows and columns, or cut the "
-            "pictures into parts."
+            f"a plane has {high} rows; expected at most {MOST_IN_Y * side} on a GPU. Exchange rows and columns, or cut "
+            "the pictures into parts."
         )
     return -(-wide // side), down, min(planes, MOST_IN_Z)
 
@@ -90,10 +90,7 @@ def numbers(weight, g):
 
 
 @cuda.jit
-def direct_kernel(
-    x, weight, bias, out,
-    stride_y, stride_x, top, left, dilation_y, dilation_x, outs_of_group,
-):  # fmt: skip
+def direct_kernel(x, weight, bias, out, stride_y, stride_x, top, left, dilation_y, dilation_x, outs_of_group):
     z, y = cuda.grid(2)
     count, outs, high, wide = out.shape
     if y < high and z < wide:
@@ -156,15 +153,18 @@ SAMPLE = np.ones((2, 3, 3, 3), f32)
 @implementation(
     "conv2d",
     "gpu",
-    adds="weights in constant memory: all threads of a warp read the same one at once, and global memory is left to pixels",
+    adds="weights in constant memory: all threads of a warp read the same one at once, and global memory is left to "
+    "pixels",
     limits="compiled again for all weights that are new; more than 64 KiB of them go the way of conv2d_one_per_output",
     largest=300,
     dtypes=("float32",),
     kernels=[
-        (constant_kernel(SAMPLE.tobytes(), SAMPLE.shape),
-         [f"void(float32[:, :, :, ::1], float32[::1], float32[:, :, :, ::1]{SIZES})"])
+        (
+            constant_kernel(SAMPLE.tobytes(), SAMPLE.shape),
+            [f"void(float32[:, :, :, ::1], float32[::1], float32[:, :, :, ::1]{SIZES})"],
+        )
     ],
-)  # fmt: skip
+)
 @on_pictures
 def conv2d_constant(x, weight, bias, g, out):
     if weight.size > CONSTANT:
@@ -222,7 +222,8 @@ TOO_LARGE = f"blocks that need more than {WINDOW} x {WINDOW} pixels take the ker
 @implementation(
     "conv2d",
     "gpu",
-    adds="a block loads its pixels once into shared memory, with the halo around them: for 3 x 3, 324 loads instead of 2304",
+    adds="a block loads its pixels once into shared memory, with the halo around them: for 3 x 3, 324 loads instead of "
+    "2304",
     limits=TOO_LARGE,
     dtypes=("float32",),
     kernels=[(halo_kernel, DIRECT)],

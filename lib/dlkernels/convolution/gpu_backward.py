@@ -1,11 +1,13 @@
 """Gradients of convolution on the GPU: one thread for each element of a gradient, so that nobody adds to another's sum.
 
-A pixel looks for the results that it went into; a weight walks over all pixels of all pictures; a bias over one channel.
+A pixel looks for the results that it went into; a weight walks over all pixels of all pictures; a bias over one
+channel.
 
 The ladder of conv2d_backward              what the rung adds
     conv2d_backward_one_per_element        one thread for each element of a gradient
 in gpu_backward_gemm.py
-    conv2d_backward_implicit_gemm          tiles of products in registers; many blocks share the sum of a weight's gradient
+    conv2d_backward_implicit_gemm          tiles of products in registers; many blocks share the sum of a weight's
+                                           gradient
 """
 
 import numpy as np

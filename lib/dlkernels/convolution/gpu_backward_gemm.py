@@ -4,12 +4,12 @@
 
 A block computes EDGE channels of ACROSS pixels with the tiles of gpu_gemm.py, and a thread loads one pixel's column.
 
-With a stride of s, pixel i meets a place ky of the kernel only where s divides i + top - ky dilation. If all pixels looked
-for all places, all but one of s * s multiply-adds would have a factor of zero. So pixels are sorted by their remainders:
-those of one phase meet the same places, and among themselves they are a convolution of stride 1, without such zeros. The
-grid's third dimension counts phases. What it costs: the pixels of a phase are stored s apart, and with few pixels a phase
-does not fill its blocks. Only at the rim a zero stands for what is outside: where a weight is infinite or NaN, the gradient
-there may be NaN or not.
+With a stride of s, pixel i meets a place ky of the kernel only where s divides i + top - ky dilation. If all pixels
+looked for all places, all but one of s * s multiply-adds would have a factor of zero. So pixels are sorted by their
+remainders: those of one phase meet the same places, and among themselves they are a convolution of stride 1, without
+such zeros. The grid's third dimension counts phases. What it costs: the pixels of a phase are stored s apart, and with
+few pixels a phase does not fill its blocks. Only at the rim a zero stands for what is outside: where a weight is
+infinite or NaN, the gradient there may be NaN or not.
 
 The ladder of conv2d_backward, continued   what the rung adds
     conv2d_backward_implicit_gemm          this, the weights as gpu_backward_weights.py says, the bias as a sum
@@ -47,7 +47,8 @@ from .gpu_gemm import (
 
 @cuda.jit(device=True)
 def phase_of(first, pixels, taps, stride, before, dilation, apart):
-    """Along one axis, of pixels first, first + stride, ...: (how many, padding before their results, first place, how many places).
+    """Along one axis, of pixels first, first + stride, ...: (how many, padding before their results, first place, how
+    many places).
 
     apart: from a place of the kernel that they meet to the next one, stride / gcd(stride, dilation).
     """
@@ -149,8 +150,8 @@ def gradient_of_x(grad, x, weight, g):
     "conv2d_backward",
     "gpu",
     adds=f"implicit GEMM: tiles of {EDGE} by {ACROSS} in registers; many blocks share the sum of a weight's gradient",
-    limits=f"less than {FEWEST} input channels in a group, arrays of 2^30 elements and more, and more than 65535 tiles or phases "
-    "go the way of conv2d_backward_one_per_element; small groups have a block for each weight",
+    limits=f"less than {FEWEST} input channels in a group, arrays of 2^30 elements and more, and more than 65535 tiles "
+    "or phases go the way of conv2d_backward_one_per_element; small groups have a block for each weight",
     dtypes=("float32",),
     kernels=[(input_gemm_kernel, [f"void({LINES}{SIZES}{', uint32' * 4})"]), *KERNELS],  # and those of sum_columns
     public=True,

@@ -1,13 +1,16 @@
-"""The gradient of a convolution's weights on the GPU, as a product of matrices of which one is never stored: implicit GEMM.
+"""The gradient of a convolution's weights on the GPU, as a product of matrices of which one is never stored: implicit
+GEMM.
 
     of_weight[o, k] = sum over p of grad[o, p] * seen[k, p]           k = (c, ky, kx), p a pixel of the result
 
-As in gpu_gemm.py a block computes EDGE rows of ACROSS columns, and 8 x 8 of them lie in the registers of each thread. There
-a thread has a pixel and counts places of the kernel; here the sum runs over pixels. Neighbouring threads load neighbouring
-pixels, each counts on from its own, and what is to be known of a place of the kernel lies in shared memory.
+As in gpu_gemm.py a block computes EDGE rows of ACROSS columns, and 8 x 8 of them lie in the registers of each thread.
+There a thread has a pixel and counts places of the kernel; here the sum runs over pixels. Neighbouring threads load
+neighbouring pixels, each counts on from its own, and what is to be known of a place of the kernel lies in shared
+memory.
 
-A sum over all pixels of a batch is long, while there are few tiles of results: several blocks share a tile, each a part of
-the pixels, and a second kernel adds the parts, in a fixed order. Where a tile would be mostly empty, each weight has a block.
+A sum over all pixels of a batch is long, while there are few tiles of results: several blocks share a tile, each a part
+of the pixels, and a second kernel adds the parts, in a fixed order. Where a tile would be mostly empty, each weight has
+a block.
 """
 
 from ..device import cuda
@@ -31,7 +34,8 @@ LINES = "float32[::1], float32[::1], float32[::1]"
 
 @cuda.jit(device=True)
 def further(n, y, z, more_n, more_y, more_z, high, wide):
-    """(n, y, z), counted on by (more_n, more_y, more_z), where y counts to `high` and z to `wide`: without a division."""
+    """(n, y, z), counted on by (more_n, more_y, more_z), where y counts to `high` and z to `wide`: without a
+    division."""
     z, y = u32(z + more_z), u32(y + more_y)
     if z >= wide:
         z = u32(z - wide)

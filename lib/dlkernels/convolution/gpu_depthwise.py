@@ -1,8 +1,9 @@
 """Depthwise convolution on the GPU: one input channel for each result, so that nothing is shared among channels.
 
-A pixel serves its neighbours only: for 3 x 3, nine times at most. A block keeps a square of pixels with its halo, and the
-weights, in shared memory. A thread computes ROWS results below each other: their windows overlap, so that it reads a
-column of ROWS + 2 pixels for 3 ROWS multiply-adds. What remains is the way from and to global memory, once for each number.
+A pixel serves its neighbours only: for 3 x 3, nine times at most. A block keeps a square of pixels with its halo, and
+the weights, in shared memory. A thread computes ROWS results below each other: their windows overlap, so that it reads
+a column of ROWS + 2 pixels for 3 ROWS multiply-adds. What remains is the way from and to global memory, once for each
+number.
 
 The ladder of conv2d, continued      what the rung adds
     conv2d_depthwise_rows   four results below each other in a thread
@@ -90,9 +91,10 @@ def fits(x, weight, g, out):
 @implementation(
     "conv2d",
     "gpu",
-    adds=f"depthwise: {ROWS} results below each other in a thread; their windows overlap, and a column of pixels serves all",
-    limits=f"groups of several input channels, dilation, strides that differ or exceed 2, kernels larger than {LARGEST} and arrays "
-    "of 2^30 elements go the way of conv2d_shared_halo; compiled again for each size of kernel",
+    adds=f"depthwise: {ROWS} results below each other in a thread; their windows overlap, and a column of pixels "
+    "serves all",
+    limits="groups of several input channels, dilation, strides that differ or exceed 2, kernels larger than "
+    f"{LARGEST} and arrays of 2^30 elements go the way of conv2d_shared_halo; compiled again for each size of kernel",
     dtypes=("float32",),
     kernels=[(depthwise_kernel(*usual), [DEPTHWISE]) for usual in USUAL],
 )

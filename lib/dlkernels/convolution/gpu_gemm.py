@@ -2,10 +2,10 @@
 
     out[o, p] = bias[o] + sum over k of weight[o, k] * seen[k, p]
 
-o counts the channels of a group's result, p the pixels of all pictures (n, y, z), k the places of the kernel (c, ky, kx).
-`weight` lies in memory as this matrix. `seen` is what im2col would write: here its elements are looked up in the pictures
-when a tile of them is loaded. A block computes EDGE channels of ACROSS pixels, and a thread loads one pixel's column of
-the tile, so that it finds out once where its window begins; from place to place of the kernel it counts on.
+o counts the channels of a group's result, p the pixels of all pictures (n, y, z), k the places of the kernel (c, ky,
+kx). `weight` lies in memory as this matrix. `seen` is what im2col would write: here its elements are looked up in the
+pictures when a tile of them is loaded. A block computes EDGE channels of ACROSS pixels, and a thread loads one pixel's
+column of the tile, so that it finds out once where its window begins; from place to place of the kernel it counts on.
 
 The ladder of conv2d, continued            what the rung adds
     conv2d_implicit_gemm      8 channels of 8 pixels in the registers of each thread
@@ -131,9 +131,7 @@ def implicit_kernel(
     plane, terms = u32(high * wide), u32(ins * tall * broad)
     pixels, begin = u32(count * plane), u32(u32(cuda.blockIdx.x) * u32(ACROSS))
     pixel = u32(begin + t)
-    n, first_i, first_j = window_of(
-        pixel, high, wide, stride_y, stride_x, top, left
-    )  # fmt: skip
+    n, first_i, first_j = window_of(pixel, high, wide, stride_y, stride_x, top, left)
     # where the first channel of this thread's picture begins
     x_start = u32((n * groups + group) * ins * rows * columns)
     c, ky, kx = u32(0), u32(0), u32(0)
@@ -319,7 +317,7 @@ HALVES = f"void(uint16[::1], uint16[::1], float32[::1], float32[::1]{SIZES})"
 def conv2d_half_tensor_cores(x, weight, bias, g, out):
     if not fits(x, weight, g, out):
         raise ValueError(
-            f"x has shape {tuple(x.shape)} and weight {tuple(weight.shape)}; expected arrays of less than 2^30 elements, with "
-            "their padding, and at most 65535 tiles of 64 channels. Cut the batch or the groups up."
+            f"x has shape {tuple(x.shape)} and weight {tuple(weight.shape)}; expected arrays of less than 2^30 "
+            "elements, with their padding, and at most 65535 tiles of 64 channels. Cut the batch or the groups up."
         )
     launch(tensor_kernel("f16" if x.dtype == np.float16 else "bf16"), x, weight, bias, g, out)

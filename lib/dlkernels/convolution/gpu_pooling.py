@@ -1,4 +1,5 @@
-"""Pooling on the GPU, in float32: one thread for each window. In a gradient, windows that overlap add to the same pixels."""
+"""Pooling on the GPU, in float32: one thread for each window. In a gradient, windows that overlap add to the same
+pixels."""
 
 import functools
 import math
@@ -141,7 +142,7 @@ for _name in ("max_pool2d", "adaptive_max_pool2d"):
     )
 
 
-# ---- the mean ----------------------------------------------------------------------------------------------------------
+# ---- the mean --------------------------------------------------------------------------------------------------------
 
 
 @cuda.jit

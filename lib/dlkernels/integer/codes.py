@@ -42,9 +42,14 @@ def quantizer(dtype, input_scale, input_zero, output_scale, output_zero, activat
     least, most = LIMITS[dtype]
     low = max(least, output_zero) if relu else least
     return Quantizer(
-        f32(input_scale), input_zero + flip, flip, f32(output_scale), output_zero,
-        f32(low - output_zero), f32(most - output_zero),
-    )  # fmt: skip
+        f32(input_scale),
+        input_zero + flip,
+        flip,
+        f32(output_scale),
+        output_zero,
+        f32(low - output_zero),
+        f32(most - output_zero),
+    )
 
 
 def factors(bias, scale, quantizer, codes):

@@ -145,9 +145,15 @@ def conv2d_int8_columns(x, weight, bias, scale, zeros, q, g, out):
             write_columns(x, picture, group * ins, q, g, wide, columns)
             rests = columns.sum(axis=0, dtype=np.int32) - np.int32(zero * len(columns))
             requantize_planes(
-                matmul_int8(rows[some], columns), zeros[some], rests, sums[some], zero,
-                *(line[some] for line in numbers), q, out[picture, some].reshape(outs_of_group, -1),
-            )  # fmt: skip
+                matmul_int8(rows[some], columns),
+                zeros[some],
+                rests,
+                sums[some],
+                zero,
+                *(line[some] for line in numbers),
+                q,
+                out[picture, some].reshape(outs_of_group, -1),
+            )
 
 
 # ---- fused ---------------------------------------------------------------------------------------------------------

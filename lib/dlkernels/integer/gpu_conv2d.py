@@ -33,8 +33,8 @@ ONES = np.uint32(0x01010101)
 def on_pictures(rung):
     """Let `rung`, written for pictures of bytes with a batch, take what `conv2d_int8` prepares. Returns the result.
 
-    It gets (x, weight, scale, shifted, bias, zeros, quantizer, geometry, out, codes); results of no elements never reach
-    it.
+    It gets (x, weight, scale, shifted, bias, zeros, quantizer, geometry, out, codes); results of no elements never
+    reach it.
     """
 
     @functools.wraps(rung)
@@ -53,9 +53,7 @@ def on_pictures(rung):
 
 
 def place(where):
-    return tuple(map(i32, (
-        where.stride_y, where.stride_x, where.top, where.left, where.dilation_y, where.dilation_x
-    )))  # fmt: skip
+    return tuple(map(i32, (where.stride_y, where.stride_x, where.top, where.left, where.dilation_y, where.dilation_x)))
 
 
 # ---- a thread for each pixel ---------------------------------------------------------------------------------------
@@ -107,8 +105,8 @@ def conv2d_int8_one_per_output(x, weight, scale, shifted, bias, zeros, q, where,
     count, outs, rows, columns = tuple(out.shape)
     grid = grid_for(count * outs, rows, columns, SIDE)
     launch(
-        one_per_output_kernel(codes), grid, (SIDE, SIDE), x, weight, i32(outs // where.groups), *place(where), bias, scale,
-        zeros, out, *g.numbers(q),
+        one_per_output_kernel(codes), grid, (SIDE, SIDE), x, weight, i32(outs // where.groups), *place(where), bias,
+        scale, zeros, out, *g.numbers(q),
     )  # fmt: skip
 
 

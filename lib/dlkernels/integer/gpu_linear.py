@@ -26,8 +26,8 @@ CHANNELS = "float32[::1], float32[::1], int32[::1]"
 def on_rows(rung):
     """Let `rung`, written for rows of bytes, take what `linear_int8` prepares. Returns the result.
 
-    It gets (x, weight, bias, scale, zeros, quantizer, out, codes), arrays for all channels; results of no elements never
-    reach it.
+    It gets (x, weight, bias, scale, zeros, quantizer, out, codes), arrays for all channels; results of no elements
+    never reach it.
     """
 
     @functools.wraps(rung)
@@ -55,9 +55,7 @@ def one_per_output_kernel(codes):
     result = result_of(codes)
 
     @cuda.jit
-    def kernel(
-        x, weight, bias, scale, zeros, out, input_scale, input_zero, flip, output_scale, output_zero, low, high
-    ):  # fmt: skip
+    def kernel(x, weight, bias, scale, zeros, out, input_scale, input_zero, flip, output_scale, output_zero, low, high):
         j, i = cuda.grid(2)
         if i < out.shape[0] and j < out.shape[1]:
             total = i32(0)
@@ -84,7 +82,7 @@ def _one_per_output(codes):
 def linear_int8_one_per_output(x, weight, scale, shifted, bias, zeros, q, out, codes):
     launch(
         one_per_output_kernel(codes), tiles(out, SIDE), (SIDE, SIDE), x, weight, bias, scale, zeros, out, *g.numbers(q)
-    )  # fmt: skip
+    )
 
 
 # ---- four codes at a time ------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What both ladders on the GPU share: from sums to results, codes as words, sums of rows of codes.
 
-A code is rounded without an instruction for it: float32 has 24 bits, and 1.5 2^23 plus a number between -2^22 and 2^22 is
-rounded to a whole one, ties to even. Limits come before, so that every number is that small.
+A code is rounded without an instruction for it: float32 has 24 bits, and 1.5 2^23 plus a number between -2^22 and 2^22
+is rounded to a whole one, ties to even. Limits come before, so that every number is that small.
 """
 
 import functools
@@ -43,9 +43,7 @@ def out_type(codes):
 
 
 def numbers(q):
-    return (
-        q.input_scale, i32(q.input_zero), i32(q.flip), q.output_scale, i32(q.output_zero), q.low, q.high
-    )  # fmt: skip
+    return (q.input_scale, i32(q.input_zero), i32(q.flip), q.output_scale, i32(q.output_zero), q.low, q.high)
 
 
 def as_bytes(x, shape=None):

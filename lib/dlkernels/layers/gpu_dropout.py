@@ -5,7 +5,8 @@ The ladder of dropout              what the rung adds
     dropout_four_per_thread    a thread for the four numbers that go by one block of Philox
     dropout_wide               16 bytes per load and store, where a block's numbers begin at a multiple of 16 bytes
 
-No thread has a state: it makes the words of its numbers from the seed and their index, the very ones that the CPU makes.
+No thread has a state: it makes the words of its numbers from the seed and their index, the very ones that the CPU
+makes.
 """
 
 import functools
@@ -128,7 +129,10 @@ def wide(x, *arguments):
     wide_kernel[blocks_for(-(-x.size // WIDTH)), THREADS](x, *arguments)
 
 
-LIMITS = "offsets that are no multiple of 4, and slices that begin at none of 16 bytes, take the kernel of dropout_four_per_thread"
+LIMITS = (
+    "offsets that are no multiple of 4, and slices that begin at none of 16 bytes, take the kernel of "
+    "dropout_four_per_thread"
+)
 BOTH = [(wide_kernel, [SIGNATURE]), (four_per_thread_kernel, [SIGNATURE])]
 
 

@@ -6,13 +6,13 @@ The ladder of embedding            what the rung adds
 
 The ladder of embedding_backward   what the rung adds
     embedding_backward_atomics_gpu     a thread for each number that arrives adds it to its row, atomically
-    embedding_backward_sorted_gpu      indices are sorted, so that a row's gradients follow each other: a thread for each
-                                       number of the table adds up its own, and writes it once
+    embedding_backward_sorted_gpu      indices are sorted, so that a row's gradients follow each other: a thread for
+                                       each number of the table adds up its own, and writes it once
 
-What is sorted are keys, index times positions + position: no two are equal, so any way of sorting comes to one order, in
-which equal indices stay in theirs. The network is Batcher's bitonic one (Sorting networks and their applications, 1968):
-what is compared does not depend on the keys. Blocks sort KEYS keys in shared memory; for more, keys that are farther apart
-are compared in global memory. The sums come in the order of the CPU's last rung: the same bits.
+What is sorted are keys, index times positions + position: no two are equal, so any way of sorting comes to one order,
+in which equal indices stay in theirs. The network is Batcher's bitonic one (Sorting networks and their applications,
+1968): what is compared does not depend on the keys. Blocks sort KEYS keys in shared memory; for more, keys that are
+farther apart are compared in global memory. The sums come in the order of the CPU's last rung: the same bits.
 """
 
 import functools
@@ -91,7 +91,8 @@ def wide_kernel(indices, weight, out):
     "embedding",
     "gpu",
     adds="16 bytes per load and store",
-    limits="widths that are no multiple of 4, and slices that begin at none of 16 bytes, take the kernel of embedding_threads",
+    limits="widths that are no multiple of 4, and slices that begin at none of 16 bytes, take the kernel of "
+    "embedding_threads",
     dtypes=("float32",),
     kernels=[(wide_kernel, [GATHER]), (threads_kernel, [GATHER])],
     public=True,
@@ -107,7 +108,8 @@ def embedding_wide(indices, weight, out):
 
 
 def on_gradients(rung):
-    """Let `rung(indices, padding, grad, rows) -> the table's gradient` take indices of any shape. padding: -1 for none."""
+    """Let `rung(indices, padding, grad, rows) -> the table's gradient` take indices of any shape. padding: -1 for
+    none."""
 
     @functools.wraps(rung)
     def wrapper(padding, input, grad, weight):
@@ -153,7 +155,8 @@ def keys_kernel(indices, keys):
 
 @cuda.jit
 def sort_in_blocks_kernel(keys, first, last):
-    """Runs of `first` / 2 keys are merged to runs of `last` in shared memory, in each block as far as its own keys go."""
+    """Runs of `first` / 2 keys are merged to runs of `last` in shared memory, in each block as far as its own keys
+    go."""
     tile = cuda.shared.array(KEYS, i64)
     t, count = cuda.threadIdx.x, 2 * cuda.blockDim.x
     start = cuda.blockIdx.x * count

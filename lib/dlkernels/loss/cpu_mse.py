@@ -120,8 +120,10 @@ def on_gradients(rung):
         factor = input.dtype.type(2 / max(input.size, 1) if reduction == "mean" else 2)
         if not input.size:
             return both
-        rung(*(plain(grad).reshape(-1), factor, plain(input).reshape(-1), plain(target).reshape(-1)),
-             *(gradient.reshape(-1) for gradient in both))  # fmt: skip
+        rung(
+            *(plain(grad).reshape(-1), factor, plain(input).reshape(-1), plain(target).reshape(-1)),
+            *(gradient.reshape(-1) for gradient in both),
+        )
         return both
 
     return whole

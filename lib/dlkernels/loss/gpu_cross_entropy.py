@@ -2,8 +2,9 @@
 
 The ladder of cross_entropy                what the rung adds
     cross_entropy_thread_per_row     one thread takes a row through two passes
-    cross_entropy_block_per_row      a block for each row, in one pass: each thread corrects its sum when a larger number
-                                     comes (Milakov and Gimelshein, 2018); neighbouring threads read neighbouring numbers
+    cross_entropy_block_per_row      a block for each row, in one pass: each thread corrects its sum when a larger
+                                     number comes (Milakov and Gimelshein, 2018); neighbouring threads read neighbouring
+                                     numbers
     cross_entropy_warp_per_row       a warp for each row of up to LONGEST numbers: no barrier
 
 A kernel writes the loss of each row and its log-sum-exp, a second one adds the losses: one block, in an order that

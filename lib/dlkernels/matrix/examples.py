@@ -124,9 +124,14 @@ def _linear_error(arguments, expected, eps):
 
 
 LINEAR = Examples(
-    _layer((None, *PARAMETERS)), _linear_error, LAYERS, LARGE_LAYERS, ((512, 512, 512),), values=("normal",),
+    _layer((None, *PARAMETERS)),
+    _linear_error,
+    LAYERS,
+    LARGE_LAYERS,
+    ((512, 512, 512),),
+    values=("normal",),
     seeds=2 * (1 + len(PARAMETERS)),
-)  # fmt: skip
+)
 
 
 def _layer_gradient_arguments(draw, *shape):
@@ -150,9 +155,14 @@ def _layer_gradient_error(arguments, expected, eps):
 
 
 LINEAR_BACKWARD = Examples(
-    _layer_gradient_arguments, _layer_gradient_error, LAYERS, LARGE_LAYERS, ((512, 512, 512),), values=("normal",),
+    _layer_gradient_arguments,
+    _layer_gradient_error,
+    LAYERS,
+    LARGE_LAYERS,
+    ((512, 512, 512),),
+    values=("normal",),
     seeds=2 * len(SMOOTH),
-)  # fmt: skip
+)
 
 
 # Matrices to turn over: none may change a number. Less than a vector, a vector and a row more, blocks and ragged ones.

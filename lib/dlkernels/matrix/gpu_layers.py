@@ -4,8 +4,8 @@
     dL/da = g b^T,   dL/db = a^T g             one product each
 
 Kernels want rows of both operands to be contiguous, so what a formula transposes is copied first (layouts.transposed).
-A sum over rows, for the gradient of a bias or of an operand that was broadcast, is a product with a row of ones: sums of
-many terms are what `matmul_split_k` is good at.
+A sum over rows, for the gradient of a bias or of an operand that was broadcast, is a product with a row of ones: sums
+of many terms are what `matmul_split_k` is good at.
 """
 
 import math

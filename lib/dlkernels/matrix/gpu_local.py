@@ -1,8 +1,8 @@
 """Local arrays that stay in registers, and some that do not: no rungs, but what shows where a thread's own array lies.
 
-`TILES` are register tiles of 8, 12 and 16 columns and rows: a product of matrices, a.T @ b, as short as it can be written. `COUNTS`
-counts the numbers of a column in 16 bins, whose indices are known only when it runs. All have a rung's name and kernels; chapter
-6 shows what the compiler made of them.
+`TILES` are register tiles of 8, 12 and 16 columns and rows: a product of matrices, a.T @ b, as short as it can be
+written. `COUNTS` counts the numbers of a column in 16 bins, whose indices are known only when it runs. All have a
+rung's name and kernels; chapter 6 shows what the compiler made of them.
 """
 
 import types

@@ -1,7 +1,8 @@
 """Products of 16-bit numbers on the tensor cores of a GPU, with sums in float32.
 
 The ladder of matmul_half                  what the rung adds
-    matmul_half_tensor_cores   a warp multiplies 16 x 16 by 16 x 8 in one instruction (tensor_cores.py says who holds what)
+    matmul_half_tensor_cores   a warp multiplies 16 x 16 by 16 x 8 in one instruction (tensor_cores.py says who holds
+                               what)
 in gpu_tensor_fed.py
     matmul_half_ldmatrix       16 bytes per access, larger tiles, ldmatrix from padded rows: no bank conflicts
     matmul_half_pipelined      the next tiles are copied (cp.async) while these are multiplied

@@ -4,9 +4,11 @@ A warp of gpu_tensor.py spends its time on getting numbers: 2 bytes per load, 16
 multiplication, some of them waiting for each other's bank. Here
 
     16 bytes per load        numbers travel in pairs, as uint32; four pairs at a time
-    a larger tile            a block computes 128 x 128 sums, each of its 8 warps 64 x 32, in 64 registers of each thread
+    a larger tile            a block computes 128 x 128 sums, each of its 8 warps 64 x 32, in 64 registers of each
+                             thread
     ldmatrix                 one instruction brings four 8 x 8 matrices to where the multiplication wants them
-    rows that are padded     8 rows of a tile begin in 8 different groups of 4 banks, so ldmatrix needs one pass for each
+    rows that are padded     8 rows of a tile begin in 8 different groups of 4 banks, so ldmatrix needs one pass for
+                             each
     copies that go on        (matmul_half_pipelined) the next tiles are on their way while these are multiplied
 
 Products of 32 steps of k are 32 instructions of the tensor cores and 12 of ldmatrix.
@@ -172,8 +174,8 @@ def pipelined_kernel(kind):
 
 PAIRS = ["void(uint32[::1], uint32[::1], float32[::1], uint32, uint32, uint32)"]
 EIGHTS = (
-    "matrices of less than 2^32 elements; n and k that are not multiples of 8, and slices at odd places, take the kernel "
-    "of matmul_half_tensor_cores; in the executor functions with the same accesses stand in for the instructions"
+    "matrices of less than 2^32 elements; n and k that are not multiples of 8, and slices at odd places, take the "
+    "kernel of matmul_half_tensor_cores; in the executor functions with the same accesses stand in for the instructions"
 )
 
 

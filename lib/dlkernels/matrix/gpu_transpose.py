@@ -7,8 +7,8 @@ The ladder of transpose                   what the rung adds
     transpose_padded       a column more in shared memory: a column of the tile lies in 32 banks
     transpose_swizzled     no memory more: row r keeps its column c at place c xor r
 
-The ladder is that of Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA (2009). A block of TILE x ROWS threads
-moves a tile of TILE x TILE numbers.
+The ladder is that of Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA (2009). A block of TILE x ROWS
+threads moves a tile of TILE x TILE numbers.
 """
 
 import functools

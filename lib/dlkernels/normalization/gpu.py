@@ -6,9 +6,9 @@ The ladder of batch_norm           what the rung adds
                                    channel joins them; then a thread for each element
 
 A network's layer has 32 to 512 channels: with a block for each, most of a GPU stands idle. Backward is of two stages,
-too: both sums of a chunk in one pass. A mean and squared deviations from it are joined (Chan, Golub and LeVeque 1979), so
-a large mean costs no digits; the few numbers of each channel are float64. All sums are added in an order that follows
-from the shape: no atomics, and the same bits in each run.
+too: both sums of a chunk in one pass. A mean and squared deviations from it are joined (Chan, Golub and LeVeque 1979),
+so a large mean costs no digits; the few numbers of each channel are float64. All sums are added in an order that
+follows from the shape: no atomics, and the same bits in each run.
 """
 
 import functools
@@ -188,7 +188,8 @@ def products_kernel(grad, x, table, parts, size, count):
 
 @cuda.jit
 def slopes_kernel(parts, weight, eps, weighted, moving, table, of_weight, of_bias, count):
-    """table[2] to table[4]: factor, slope and term of the gradient of x. of_weight, of_bias: both sums of each channel."""
+    """table[2] to table[4]: factor, slope and term of the gradient of x. of_weight, of_bias: both sums of each
+    channel."""
     c = cuda.grid(1)
     if c < table.shape[1]:
         total, along = f64(0), f64(0)

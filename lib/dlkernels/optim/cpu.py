@@ -227,8 +227,12 @@ def run_all(kernel, settings, groups, results):
 def _adam_part(arguments, task, who):
     constants, rows, like = arguments
     row, i, last = block_of(rows, task)
-    p, g, m, v = (memory_at(rows[row, 2], like), memory_at(rows[row, 3], like),
-                  memory_at(rows[row, 4], like), memory_at(rows[row, 5], like))  # fmt: skip
+    p, g, m, v = (
+        memory_at(rows[row, 2], like),
+        memory_at(rows[row, 3], like),
+        memory_at(rows[row, 4], like),
+        memory_at(rows[row, 5], like),
+    )
     out, out_m, out_v = memory_at(rows[row, 6], like), memory_at(rows[row, 7], like), memory_at(rows[row, 8], like)
     width = lanes(like)
     while i + width <= last:

@@ -25,23 +25,27 @@ def _group(draw, shape, several, positive=False):
 
 
 def adam_arguments(draw, *shape):
-    several, step, lr, betas, eps, decay = draw.one_of((
-        (False, 1, 1e-3, (0.9, 0.999), 1e-8, 0.01),
-        (True, 7, 0.1, (0.8, 0.95), 1e-4, 0.0),
-        (True, 1000, 0.02, (0.0, 0.5), 1e-3, 0.3),
-    ))  # fmt: skip
+    several, step, lr, betas, eps, decay = draw.one_of(
+        (
+            (False, 1, 1e-3, (0.9, 0.999), 1e-8, 0.01),
+            (True, 7, 0.1, (0.8, 0.95), 1e-4, 0.0),
+            (True, 1000, 0.02, (0.0, 0.5), 1e-3, 0.3),
+        )
+    )
     groups = [_group(draw, shape, several) for _ in range(3)]
     return *groups, _group(draw, shape, several, positive=True), step, lr, betas, eps, decay
 
 
 def sgd_arguments(draw, *shape):
-    several, first, *options = draw.one_of((
-        (False, True, 0.1, 0.0, 0.0, 0.0, False),
-        (True, False, 0.1, 0.9, 0.0, 0.01, True),
-        (False, True, 0.5, 0.5, 0.3, 0.1, False),
-        (True, False, 0.01, 0.9, 0.1, 0.0, False),
-        (True, True, 0.01, 0.0, 0.0, 0.2, False),
-    ))  # fmt: skip
+    several, first, *options = draw.one_of(
+        (
+            (False, True, 0.1, 0.0, 0.0, 0.0, False),
+            (True, False, 0.1, 0.9, 0.0, 0.01, True),
+            (False, True, 0.5, 0.5, 0.3, 0.1, False),
+            (True, False, 0.01, 0.9, 0.1, 0.0, False),
+            (True, True, 0.01, 0.0, 0.0, 0.2, False),
+        )
+    )
     groups = [_group(draw, shape, several) for _ in range(2)]
     return *groups, None if first else _group(draw, shape, several), *options
 

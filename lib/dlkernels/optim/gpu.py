@@ -9,8 +9,8 @@ Each array is a launch. So one buffer, of which all parameters are views, is one
 
 The ladder of clip_grad_norm
     clip_grad_norm_one_block    a block adds the squares of an array; a thread adds the sums of arrays
-    clip_grad_norm_two_stages   many blocks for each array, each with a sum of its own in a place of its own; one block adds
-                                these in their order: no atomics, the same bits in each run
+    clip_grad_norm_two_stages   many blocks for each array, each with a sum of its own in a place of its own; one block
+                                adds these in their order: no atomics, the same bits in each run
 
 Squares are added in float64: their sum would overflow, or vanish, in float32. It is one addition for a number that
 comes from memory.

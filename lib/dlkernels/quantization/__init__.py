@@ -173,8 +173,9 @@ def _prepare_choose_qparams(input, dtype="int8", axis=None, group_size=None, sym
 
 def _check_fake(input, scale, zero_point, quant_min, quant_max, axis, group_size):
     float_array("input", input)
-    least, most = (_whole(name, value, -(2**22), 2**22) for name, value in
-                   (("quant_min", quant_min), ("quant_max", quant_max)))  # fmt: skip
+    least, most = (
+        _whole(name, value, -(2**22), 2**22) for name, value in (("quant_min", quant_min), ("quant_max", quant_max))
+    )
     if least > most:
         raise ValueError(f"quant_min is {least} and quant_max is {most}; expected quant_min <= quant_max.")
     shape, ends = tuple(input.shape), (least, most)

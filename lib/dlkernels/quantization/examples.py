@@ -86,9 +86,7 @@ def _quantize_error(arguments, expected, eps):
     return near[..., ::2] + 16 * near[..., 1::2] + 15 * (near[..., ::2] > 0)  # -1 is 15 in four bits
 
 
-QUANTIZE = Examples(
-    _quantize_arguments, _quantize_error, SHAPES, LARGE, TIMED, dtypes=("float32",), seeds=len(CHOICES)
-)  # fmt: skip
+QUANTIZE = Examples(_quantize_arguments, _quantize_error, SHAPES, LARGE, TIMED, dtypes=("float32",), seeds=len(CHOICES))
 
 
 def _dequantize_arguments(draw, *shape):
@@ -122,9 +120,15 @@ def _dequantize_error(arguments, expected, eps):
 
 
 DEQUANTIZE = Examples(
-    _dequantize_arguments, _dequantize_error, SHAPES, LARGE, TIMED, dtypes=("float32",),
-    values=("normal", "tiny", "huge"), seeds=len(CHOICES),
-)  # fmt: skip
+    _dequantize_arguments,
+    _dequantize_error,
+    SHAPES,
+    LARGE,
+    TIMED,
+    dtypes=("float32",),
+    values=("normal", "tiny", "huge"),
+    seeds=len(CHOICES),
+)
 
 QPARAMS = [(dtype, kind, not affine) for dtype, kind, affine in CHOICES if affine or dtype != "uint8"]
 
@@ -144,7 +148,7 @@ def _qparams_error(arguments, expected, eps):
 
 CHOOSE_QPARAMS = Examples(
     _qparams_arguments, _qparams_error, SHAPES, LARGE, TIMED, dtypes=("float32",), seeds=len(QPARAMS)
-)  # fmt: skip
+)
 
 FAKE = [(dtype, kind, affine) for dtype, kind, affine in CHOICES if FORMATS[dtype].whole]
 
@@ -168,9 +172,7 @@ def _fake_error(arguments, expected, eps):
     return near * step + 2 * eps * np.abs(expected)
 
 
-FAKE_QUANTIZE = Examples(
-    _fake_arguments, _fake_error, SHAPES, LARGE, TIMED, seeds=len(FAKE)
-)  # fmt: skip
+FAKE_QUANTIZE = Examples(_fake_arguments, _fake_error, SHAPES, LARGE, TIMED, seeds=len(FAKE))
 
 
 def _fake_gradient_arguments(draw, *shape):
@@ -185,9 +187,7 @@ def _fake_gradient_error(arguments, expected, eps):
     return near * np.abs(np.where(np.isfinite(grad), grad, 0))
 
 
-FAKE_QUANTIZE_BACKWARD = Examples(
-    _fake_gradient_arguments, _fake_gradient_error, SHAPES, LARGE, TIMED, seeds=len(FAKE)
-)  # fmt: skip
+FAKE_QUANTIZE_BACKWARD = Examples(_fake_gradient_arguments, _fake_gradient_error, SHAPES, LARGE, TIMED, seeds=len(FAKE))
 
 
 # ---- layers: a size is (..., out, in), the input (..., in) -----------------------------------------------------------
@@ -260,9 +260,15 @@ def _int4_error(arguments, expected, eps):
 
 
 LINEAR_INT4 = Examples(
-    _int4_arguments, _int4_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, dtypes=("float32",), values=("normal", "tiny"),
+    _int4_arguments,
+    _int4_error,
+    LAYERS,
+    LARGE_LAYERS,
+    TIMED_LAYERS,
+    dtypes=("float32",),
+    values=("normal", "tiny"),
     seeds=2 * len(INT4),
-)  # fmt: skip
+)
 
 CODEBOOK = [(levels, scaled) for levels in (16, 5, 200) for scaled in (False, True)]
 
@@ -290,9 +296,15 @@ def _codebook_error(arguments, expected, eps):
 
 
 LINEAR_CODEBOOK = Examples(
-    _codebook_arguments, _codebook_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, dtypes=("float32",),
-    values=("normal", "tiny"), seeds=2 * len(CODEBOOK),
-)  # fmt: skip
+    _codebook_arguments,
+    _codebook_error,
+    LAYERS,
+    LARGE_LAYERS,
+    TIMED_LAYERS,
+    dtypes=("float32",),
+    values=("normal", "tiny"),
+    seeds=2 * len(CODEBOOK),
+)
 
 
 def _hashed_arguments(draw, *shape):
@@ -308,7 +320,7 @@ def _hashed_error(arguments, expected, eps):
 
 LINEAR_HASHED = Examples(
     _hashed_arguments, _hashed_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, values=("normal", "tiny"), seeds=6
-)  # fmt: skip
+)
 
 
 def _hashed_gradient_arguments(draw, *shape):
@@ -331,7 +343,7 @@ def _hashed_gradient_error(arguments, expected, eps):
 
 LINEAR_HASHED_BACKWARD = Examples(
     _hashed_gradient_arguments, _hashed_gradient_error, LAYERS, LARGE_LAYERS, TIMED_LAYERS, values=("normal",), seeds=6
-)  # fmt: skip
+)
 
 
 def _low_rank_arguments(draw, *shape):
@@ -348,6 +360,11 @@ def _low_rank_error(arguments, expected, eps):
 
 
 LINEAR_LOW_RANK = Examples(
-    _low_rank_arguments, _low_rank_error, LAYERS, (*LARGE_LAYERS, (12, 300, 400)), TIMED_LAYERS, values=("normal",),
+    _low_rank_arguments,
+    _low_rank_error,
+    LAYERS,
+    (*LARGE_LAYERS, (12, 300, 400)),
+    TIMED_LAYERS,
+    values=("normal",),
     seeds=8,
-)  # fmt: skip
+)

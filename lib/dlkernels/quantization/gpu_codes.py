@@ -2,15 +2,15 @@
 
 The ladder of quantize             what the rung adds
     quantize_threads       a thread for each byte of codes; tables by bisection, in global memory
-    quantize_wide          eight neighbours a thread: 16 bytes per load, 4 or 8 bytes of codes per store; the table stands in
-                           shared memory
+    quantize_wide          eight neighbours a thread: 16 bytes per load, 4 or 8 bytes of codes per store; the table
+                           stands in shared memory
 
 The ladder of dequantize           what the rung adds
     dequantize_threads     a thread for each number
     dequantize_wide        eight neighbours a thread, as above
 
-A float8 is found among `bounds` (formats.py): a kernel that looks at the bits of a float32, as the CPU's last rung does,
-would need no table.
+A float8 is found among `bounds` (formats.py): a kernel that looks at the bits of a float32, as the CPU's last rung
+does, would need no table.
 """
 
 import functools

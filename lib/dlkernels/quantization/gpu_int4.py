@@ -2,9 +2,10 @@
 
 The ladder of linear_int4          what the rung adds
     int4_thread_per_output     a thread for each output: neighbouring threads read bytes that lie a row apart
-    int4_warp_per_output       a warp for each output: neighbouring threads read neighbouring bytes, and join by shuffles
-    int4_warp_wide             4 bytes, eight codes, per load of a thread; 16 bytes per load of the input; the group of a
-                               number by a shift: a division of 64 bits is a hundred instructions of a GPU
+    int4_warp_per_output       a warp for each output: neighbouring threads read neighbouring bytes, and join by
+                               shuffles
+    int4_warp_wide             4 bytes, eight codes, per load of a thread; 16 bytes per load of the input; the group of
+                               a number by a shift: a division of 64 bits is a hundred instructions of a GPU
 
 The numbers are made of their bits in the inner loop: what travels are four bits a weight.
 """
@@ -27,8 +28,8 @@ ALL_OF_A_ROW = 62  # a shift that leaves 0 of each index
 
 
 def on_rows(rung):
-    """Let `rung(x, weight, scale, zeros, bias, inputs, outputs, rows, groups, group, out)` take lines. Of zeros and bias that
-    there are not, lines of no number come."""
+    """Let `rung(x, weight, scale, zeros, bias, inputs, outputs, rows, groups, group, out)` take lines. Of zeros and
+    bias that there are not, lines of no number come."""
 
     @functools.wraps(rung)
     def wrapper(group, bias, input, weight, scale, zero, out):
@@ -163,8 +164,10 @@ def int4_warp_per_output(*arguments):
 @implementation(
     "linear_int4",
     "gpu",
-    adds="eight codes per load of a thread, 16 bytes per load of the input; groups are powers of two: a shift, no division",
-    limits="other groups, inputs of no multiple of 8, slices that begin at none of 16 bytes take the second rung's kernel",
+    adds="eight codes per load of a thread, 16 bytes per load of the input; groups are powers of two: a shift, no "
+    "division",
+    limits="other groups, inputs of no multiple of 8, slices that begin at none of 16 bytes take the second rung's "
+    "kernel",
     dtypes=("float32",),
     kernels=[(wide_kernel, [SIGNATURE]), (warp_kernel, [SIGNATURE])],
     public=True,

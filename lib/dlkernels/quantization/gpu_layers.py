@@ -2,7 +2,8 @@
 
 linear_codebook    codebook_warp_per_output    the levels stand in shared memory; a warp for each output
 linear_hashed      hashed_warp_per_output      a thread computes which weight it needs: what travels are the shared ones
-linear_low_rank    low_rank_block_per_row      a block for each row of input; what lies between the two products stays in
+linear_low_rank    low_rank_block_per_row      a block for each row of input; what lies between the two products stays
+                   in
                                                shared memory
 """
 
@@ -31,7 +32,8 @@ def of_bias(bias):
 
 
 def on_rows(rung):
-    """Let `rung(bias, rows, inputs, *rest, out)` take inputs of any shape; the bias is a line, of one zero where it is None."""
+    """Let `rung(bias, rows, inputs, *rest, out)` take inputs of any shape; the bias is a line, of one zero where it is
+    None."""
 
     @functools.wraps(rung)
     def wrapper(bias, input, *rest):

@@ -2,8 +2,9 @@
 
 The ladder of choose_qparams       what the rung adds
     qparams_thread_per_scale    a thread goes through all numbers of a scale
-    qparams_block_per_scale     a block for each scale: neighbouring threads read neighbouring numbers, warps join by shuffles;
-                                a run of many numbers is cut for many blocks, whose ends are joined by a second launch
+    qparams_block_per_scale     a block for each scale: neighbouring threads read neighbouring numbers, warps join by
+                                shuffles; a run of many numbers is cut for many blocks, whose ends are joined by a
+                                second launch
 """
 
 import functools

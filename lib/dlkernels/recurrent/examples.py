@@ -14,9 +14,7 @@ from . import reference
 from .geometry import GATES
 from .rounded import Rounded
 
-SIZES = (
-    (1, 1, 1, 1), (3, 2, 4, 5), (2, 0, 3, 2), (4, 5, 1, 3), (3, 4, 2), (2, 3, 7, 1), (1, 1, 6),
-)  # fmt: skip
+SIZES = ((1, 1, 1, 1), (3, 2, 4, 5), (2, 0, 3, 2), (4, 5, 1, 3), (3, 4, 2), (2, 3, 7, 1), (1, 1, 6))
 # Past a task of units, with lanes to spare; as many sequences as lanes; one sequence with a last task that begins
 # earlier.
 LARGE = ((5, 40, 33, 35), (4, 16, 30, 48), (4, 1, 170, 150))

@@ -150,9 +150,7 @@ def _forward_units(arguments, task, who):
         begin, end = part * batch // groups, (part + 1) * batch // groups
         for k in range(4):
             start = (task * 4 + k) * hidden * UNITS
-            _products(
-                end - begin, hidden, states, before + begin * hidden, hidden, panel, start, work, k * UNITS, WIDE
-            )  # fmt: skip
+            _products(end - begin, hidden, states, before + begin * hidden, hidden, panel, start, work, k * UNITS, WIDE)
         for b in range(begin, end):
             if t >= lengths[b]:
                 cells[t, b, first_unit:end_unit] = c[b, first_unit:end_unit]

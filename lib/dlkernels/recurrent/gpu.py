@@ -3,8 +3,8 @@
 The ladder of lstm                what the rung adds
     lstm_kernel_per_gate      four kernels for the gates of a step, one for what follows: gates go through global memory
     lstm_fused_cell           one thread for each unit and sequence: its four gates, and its states, stay in registers
-    lstm_fused_inputs         W x of all steps is one product before; U is transposed, so that neighbouring threads, which
-                              have neighbouring units, read neighbouring weights
+    lstm_fused_inputs         W x of all steps is one product before; U is transposed, so that neighbouring threads,
+                              which have neighbouring units, read neighbouring weights
 
 A step reads all of U again: at batch 1 that is all it does.
 """
@@ -27,9 +27,9 @@ LINE, LENGTHS = "float32[::1]", "int64[::1]"
 def on_layers(layer):
     """Let `layer`, one direction of one layer, take a whole network.
 
-    layer(g, reverse, x, weights, h, c, new, out, lengths, place): x, (rows, features), has a row for each step and sequence; h:
-    (batch * hidden,), the states before; c the same, changed in place, or None; new: where the last h goes; out: a line of
-    rows as those of x. place: what kernels need to find a row and its columns in it (PLACE).
+    layer(g, reverse, x, weights, h, c, new, out, lengths, place): x, (rows, features), has a row for each step and
+    sequence; h: (batch * hidden,), the states before; c the same, changed in place, or None; new: where the last h
+    goes; out: a line of rows as those of x. place: what kernels need to find a row and its columns in it (PLACE).
     """
 
     @functools.wraps(layer)
@@ -111,10 +111,7 @@ PLACE = "int64, int64, int64, int64, int64"  # by_step, by_sequence, hidden, wid
 
 
 @cuda.jit
-def gate_kernel(
-    x, w, b_ih, u, b_hh, h, gate, gates, t,
-    by_step, by_sequence, hidden, width, column,
-):  # fmt: skip
+def gate_kernel(x, w, b_ih, u, b_hh, h, gate, gates, t, by_step, by_sequence, hidden, width, column):
     """W x + b + U h + d of one gate: a thread for each unit and sequence."""
     job = cuda.grid(1)
     if job < h.size:
@@ -209,7 +206,7 @@ def lstm_cell_kernel(x, w, b_ih, u, b_hh, h, c, new, out, lengths, t, by_step, b
 @implementation(
     "lstm",
     "gpu",
-    adds="one thread for each unit and sequence: four gates at once, x and h are read once for them, no gate is written",
+    adds="one thread for each unit and sequence: four gates at once, x and h are read once, no gate is written",
     dtypes=("float32",),
     kernels=[(lstm_cell_kernel, [f"void({', '.join([LINE] * 9)}, {LENGTHS}, int64, {PLACE})"])],
 )

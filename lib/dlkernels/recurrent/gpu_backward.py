@@ -4,9 +4,10 @@ Forward, each step keeps what its formulas need (gpu_kept.py). Backward, a step 
 
     of_h    what came from outside and by ways past U, plus the sum over gates of what they got, times U
 
-One launch for each step does that sum and then its own gates: thread (sequence, unit) writes gradients of its gates, which
-the threads of the next launch read. Rows of U are read along units, so neighbouring threads read neighbours, and U needs no
-transposed copy here. What does not wait is one product each for all steps: the gradients of W, U and x (backward.py).
+One launch for each step does that sum and then its own gates: thread (sequence, unit) writes gradients of its gates,
+which the threads of the next launch read. Rows of U are read along units, so neighbouring threads read neighbours, and
+U needs no transposed copy here. What does not wait is one product each for all steps: the gradients of W, U and x
+(backward.py).
 """
 
 import functools
@@ -81,9 +82,8 @@ def lstm_back_kernel(u, kept, grad, of_h, of_c, for_x, lengths, t, later, by_ste
 
 @cuda.jit
 def gru_back_kernel(
-    u, kept, before, grad, of_h, for_x, for_h, lengths, t, later,
-    by_step, by_sequence, hidden, width, column,
-):  # fmt: skip
+    u, kept, before, grad, of_h, for_x, for_h, lengths, t, later, by_step, by_sequence, hidden, width, column
+):
     """for_h: of U h + d, which but for n is what W x + b gets."""
     job = cuda.grid(1)
     if job < of_h.size:
@@ -205,7 +205,10 @@ def network_gradients(g, *arrays):
     return arrived.reshape(tuple(x.shape)), *firsts, *(tuple(each) if g.many else each[0] for each in kinds)
 
 
-ADDS = "backward through time: a launch for each step; the gradients of weights and of x are one product each for all steps"
+ADDS = (
+    "backward through time: a launch for each step; the gradients of weights and of x are one product each for all "
+    "steps"
+)
 STATES = (first_states_kernel, [f"void({LINE}, {LINE}, {LINE}, int64, int64, {PLACE})"])
 OTHERS = [STATES, (ended_kernel, [f"void({LINE}, {LINE}, {LENGTHS}, int64, int64, int64, int64)"]), TRANSPOSE]
 

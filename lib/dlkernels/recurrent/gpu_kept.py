@@ -1,7 +1,7 @@
 """LSTM, GRU and RNN on the GPU, forward, where the gradients are asked for: the steps of gpu.py, which keep more.
 
-Of each step the states before it are kept, and what the formulas of backward.py need of its gates: they would cost a product
-with U to find again.
+Of each step the states before it are kept, and what the formulas of backward.py need of its gates: they would cost a
+product with U to find again.
 """
 
 import math

@@ -95,9 +95,13 @@ def backward(grad, h0, weight, bias, x, lstm):
     of_keep, of_fresh, *of_h0 = scan_backward_blocks(0, False, start, grad.reshape(keep.shape), keep, fresh)
     of_gates = cuda.device_array(tuple(gates.shape), f32)
     gates_gradient_kernel[-(-keep.size // THREADS), THREADS](
-        gates.reshape(gates.size), of_keep.reshape(keep.size), of_fresh.reshape(keep.size),
-        of_gates.reshape(gates.size), hidden, lstm,
-    )  # fmt: skip
+        gates.reshape(gates.size),
+        of_keep.reshape(keep.size),
+        of_fresh.reshape(keep.size),
+        of_gates.reshape(gates.size),
+        hidden,
+        lstm,
+    )
     of_x, *of_weights = linear_backward_transposed(bias, None, of_gates, rows, weight)
     return of_x.reshape(tuple(x.shape)), *(array.reshape(tuple(h0.shape)) for array in of_h0), *of_weights
 

@@ -1,11 +1,12 @@
 """The LSTM in one launch for all its steps, in float32 (Diamos and others 2016).
 
-    lstm_persistent       U is read once: a warp has a unit, and the unit's four rows of U stay in shared memory. After each step all
-                          blocks wait for one another, and then read the new h
+    lstm_persistent       U is read once: a warp has a unit, and the unit's four rows of U stay in shared memory. After
+                          each step all blocks wait for one another, and then read the new h
     lstm_batch_parallel   groups of blocks, each with a U of its own and some of the sequences
 
-Registers would be nearer, as in the paper. But the barrier is a function that is called, and what lies in registers then has to be kept:
-with weights among it there are too few. A launch per step moves 16 H^2 bytes of weights in each. Here a step moves h: 4 H bytes for each sequence to each of H / 8 blocks.
+Registers would be nearer, as in the paper. But the barrier is a function that is called, and what lies in registers
+then has to be kept: with weights among it there are too few. A launch per step moves 16 H^2 bytes of weights in each.
+Here a step moves h: 4 H bytes for each sequence to each of H / 8 blocks.
 """
 
 import math
@@ -45,7 +46,8 @@ def persistent(most):
     def lstm_persistent_kernel(
         p, u, b_hh, c, rooms, out, lengths, steps, reverse, share, by_step, by_sequence, hidden, width, column
     ):
-        """p: W x + b of all steps. rooms: two rows for h, before and after a step, in turn. share: sequences of a group."""
+        """p: W x + b of all steps. rooms: two rows for h, before and after a step, in turn. share: sequences of a
+        group."""
         old = cuda.shared.array((SEQUENCES, most), float32)
         gates = cuda.shared.array((SEQUENCES, 4, UNITS), float32)
         weights = cuda.shared.array((4, UNITS, most), float32)
@@ -128,8 +130,8 @@ def all_steps(g, reverse, x, weights, h, c, new, out, lengths, place, groups):
     rooms, copies = cuda.device_array((2, h.size), f32), -(-h.size // THREADS)
     copy_kernel[copies, THREADS](h, rooms[0])
     kernel[(blocks, -(-g.batch // share)), THREADS](
-        p.reshape(p.size), u.reshape(u.size), zeros(u.shape[0]) if b_hh is None else b_hh, c, rooms, out, lengths, g.steps,
-        reverse, share, *place,
+        p.reshape(p.size), u.reshape(u.size), zeros(u.shape[0]) if b_hh is None else b_hh, c, rooms, out, lengths,
+        g.steps, reverse, share, *place,
     )  # fmt: skip
     copy_kernel[copies, THREADS](rooms[g.steps % 2], new)
 
@@ -142,7 +144,7 @@ LIMITS = (
 @implementation(
     "lstm",
     "gpu",
-    adds="one launch for all steps: weights stay in shared memory, blocks meet at a barrier of the grid after each step",
+    adds="one launch for all steps: weights stay in shared memory, blocks meet at a grid barrier after each step",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[(kernel, [PERSISTENT]) for kernel in KERNELS.values()],

@@ -1,11 +1,12 @@
 """The linear recurrence in one launch, in float32: each number is read once, in the order of memory.
 
-    scan_look_back      a block loads its chunk into shared memory, walks there, and takes the state before it from what the
-                        blocks before it have told by then (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled
-                        Look-back, 2016)
+    scan_look_back      a block loads its chunk into shared memory, walks there, and takes the state before it from what
+                        the blocks before it have told by then (Merrill and Garland, Single-pass Parallel Prefix Scan
+                        with Decoupled Look-back, 2016)
 
-A chunk of steps is a step again, h = p h + e (gpu_scans.py). A block tells its p and e as soon as it has them, and the state behind
-its chunk when it knows the state before. Who waits, waits for lower tickets only, as in cumsum_look_back (reduce/gpu_cumsum.py).
+A chunk of steps is a step again, h = p h + e (gpu_scans.py). A block tells its p and e as soon as it has them, and the
+state behind its chunk when it knows the state before. Who waits, waits for lower tickets only, as in cumsum_look_back
+(reduce/gpu_cumsum.py).
 """
 
 import numpy as np
@@ -21,7 +22,8 @@ ROOM = CHUNK + CHUNK // 32
 
 @cuda.jit(device=True)
 def slot(k):
-    """Where step k of a chunk lies: a number is left out after each 32, so that threads that are ITEMS apart meet in no bank."""
+    """Where step k of a chunk lies: a number is left out after each 32, so that threads that are ITEMS apart meet in no
+    bank."""
     return k + k // 32
 
 
@@ -90,7 +92,8 @@ def scan_look_back_kernel(a, b, h, out, ticket, told, products, ends, states, st
 @implementation(
     "scan",
     "gpu",
-    adds="one launch: chunks are read once, in order, into shared memory; a block looks back at what those before it have told",
+    adds="one launch: chunks are read once, in order, into shared memory; a block looks back at what those before it "
+    "have told",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[

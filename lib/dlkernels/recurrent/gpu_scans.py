@@ -2,13 +2,13 @@
 
 The ladder of scan              what the rung adds
     scan_thread_per_row     one thread walks through a row, a step after the other
-    scan_hillis_steele      a block for each row: log2 n rounds, in each of which every thread joins what lies 1, 2, 4, ... before
-                            it: n log2 n operations, few rounds (Hillis and Steele 1986)
+    scan_hillis_steele      a block for each row: log2 n rounds, in each of which every thread joins what lies 1, 2, 4,
+                            ... before it: n log2 n operations, few rounds (Hillis and Steele 1986)
     scan_blelloch           a tree, up and down: 2 n operations, twice the rounds (Blelloch 1990)
     scan_blocks             a row in chunks of several blocks: their totals, the states between them, their results
 
-A stretch of steps is a step again, h = p h + e. Two of them, one after the other, are (q p) h + (q e + f). A row longer than a
-block's tile is walked through tile by tile, but for the last rung.
+A stretch of steps is a step again, h = p h + e. Two of them, one after the other, are (q p) h + (q e + f). A row longer
+than a block's tile is walked through tile by tile, but for the last rung.
 """
 
 import functools
@@ -29,8 +29,9 @@ CHUNK = THREADS * ITEMS
 MOST_BLOCKS = 1 << 16
 FEW_STEPS = 32  # one thread for each row is enough up to here
 MANY_ROWS = 4096  # a block for each row fills the device from here on
-# One thread for each row takes 0.43 us for a step, however many rows there are; a block for each row 28 ps for a step of one row
-# (an H200, 4096 rows of 4096 steps that lie beside each other: 1755 us and 476 us). They are equal at 15,000 rows.
+# One thread for each row takes 0.43 us for a step, however many rows there are; a block for each row 28 ps for a step
+# of one row (an H200, 4096 rows of 4096 steps that lie beside each other: 1755 us and 476 us). They are equal at 15,000
+# rows.
 ENOUGH_THREADS = 1 << 14
 
 LIMITS = "products of a must not overflow within a tile: a state of zero before it would become NaN"
@@ -39,8 +40,8 @@ LIMITS = "products of a must not overflow within a tile: a state of zero before 
 def on_lines(rung):
     """Let `rung(a, b, h, out, rows, shape)`, written for lines of memory, take any dimension.
 
-    h: the state before the first step of each row. shape: steps, elements from one step to the next, the first step's place in
-    a row, and elements to the next step in the order in which steps are made. Empty arrays never reach it.
+    h: the state before the first step of each row. shape: steps, elements from one step to the next, the first step's
+    place in a row, and elements to the next step in the order in which steps are made. Empty arrays never reach it.
     """
 
     @functools.wraps(rung)
@@ -186,7 +187,8 @@ def blelloch_kernel(a, b, h, out, steps, after, first, step):
 @implementation(
     "scan",
     "gpu",
-    adds="a tree of stretches, up for their totals and down for the states before them: 2 n operations, not n log2 n (Blelloch)",
+    adds="a tree of stretches, up for their totals and down for the states before them: 2 n operations, not n log2 n "
+    "(Blelloch)",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[(blelloch_kernel, [f"void({LINE}, {LINE}, {LINE}, {LINE}, {SHAPE})"])],
@@ -281,7 +283,8 @@ def results_kernel(a, b, states, out, steps, after, first, step):
 @implementation(
     "scan",
     "gpu",
-    adds="a row in chunks, a block each: their totals, the states between them, their results; many rows have a block or a thread each",
+    adds="a row in chunks, a block each: their totals, the states between them, their results; many rows have a block "
+    "or a thread each",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[

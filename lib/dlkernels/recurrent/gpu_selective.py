@@ -2,7 +2,8 @@
 
 The ladder of selective_scan              what the rung adds
     selective_scan_thread_per_channel   one thread walks through a channel; its states lie in memory
-    selective_scan_wide                 the factors of all steps, then `scan`: all states at once, each goes to memory and back
+    selective_scan_wide                 the factors of all steps, then `scan`: all states at once, each goes to memory
+                                        and back
     selective_scan_blocks               a block for each channel, time shared out among its threads: only y is written
 
 A channel is one of one sequence: job = sequence * channels + channel. The gradient takes the way of the second rung.
@@ -279,7 +280,8 @@ def of_weights_kernel(grad, delta, u, factors, of_factors, of_a, of_d, channels,
 @implementation(
     "selective_scan_backward",
     "gpu",
-    adds="factors and states of all steps, a scan against time, and a sum for each gradient: no atomics, the same every time",
+    adds="factors and states of all steps, a scan against time, and a sum for each gradient: no atomics, the same "
+    "every time",
     dtypes=("float32",),
     limits=LIMITS,
     kernels=[

@@ -176,8 +176,12 @@ def _four_rows(arguments, task, who):
     a_line, b_line, result, state = memory(a), memory(b), memory(out), memory(h)
     row = 4 * task
     if row + 4 <= h.size:
-        places = (place(row, steps, after) + first_step, place(row + 1, steps, after) + first_step,
-                  place(row + 2, steps, after) + first_step, place(row + 3, steps, after) + first_step)  # fmt: skip
+        places = (
+            place(row, steps, after) + first_step,
+            place(row + 1, steps, after) + first_step,
+            place(row + 2, steps, after) + first_step,
+            place(row + 3, steps, after) + first_step,
+        )
         walk_four(
             a_line, b_line, result, *places, step, steps, state[row], state[row + 1], state[row + 2], state[row + 3]
         )

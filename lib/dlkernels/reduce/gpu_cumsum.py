@@ -2,16 +2,16 @@
 
 The ladder of cumsum                      what the rung adds
     cumsum_thread_per_row  one thread walks through a row
-    cumsum_hillis_steele   a block for each row: in round k each thread adds what stands 2^k before it: n log2 n additions, few
-                           rounds (Hillis and Steele 1986)
+    cumsum_hillis_steele   a block for each row: in round k each thread adds what stands 2^k before it: n log2 n
+                           additions, few rounds (Hillis and Steele 1986)
     cumsum_blelloch        a tree, up and down: 2 n additions, twice the rounds (Blelloch 1990)
-    cumsum_blocks          a row in chunks, a block each: what each adds up to, running sums of that, their results: three
-                           launches, x is read twice; warps by shuffles
-    cumsum_look_back       one launch, x is read once: a block adds what the blocks before it have told by then (Merrill and
-                           Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016)
+    cumsum_blocks          a row in chunks, a block each: what each adds up to, running sums of that, their results:
+                           three launches, x is read twice; warps by shuffles
+    cumsum_look_back       one launch, x is read once: a block adds what the blocks before it have told by then (Merrill
+                           and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016)
 
-A block that waits for another must be sure that it runs: nothing says in which order blocks begin. So blocks are numbered as
-they begin, by an atomic ticket, and each waits for lower numbers only.
+A block that waits for another must be sure that it runs: nothing says in which order blocks begin. So blocks are
+numbered as they begin, by an atomic ticket, and each waits for lower numbers only.
 """
 
 import functools
@@ -33,7 +33,8 @@ NOTHING, TOTAL, SUM = 0, 1, 2  # what a block has told: nothing yet; its own tot
 
 
 def on_lines(rung):
-    """Let `rung(x, out, rows, n, after)`, written for lines of memory, take any dimension. Empty arrays never reach it."""
+    """Let `rung(x, out, rows, n, after)`, written for lines of memory, take any dimension. Empty arrays never reach
+    it."""
 
     @functools.wraps(rung)
     def wrapper(dim, x):
@@ -235,7 +236,8 @@ def results_kernel(x, totals, out, n, after, chunks):
 @implementation(
     "cumsum",
     "gpu",
-    adds="a row in chunks, a block each: their totals, running sums of these, their results; many rows have a thread each",
+    adds="a row in chunks, a block each: their totals, running sums of these, their results; many rows have a thread "
+    "each",
     dtypes=("float32",),
     kernels=[
         (totals_kernel, [f"void({LINE}, {LINE}, int64, int64, int64)"]),

@@ -5,8 +5,8 @@ The ladder of histogram                   what the rung adds
     histogram_shared       a table for each block, in shared memory; blocks add theirs up in the end
     histogram_private      a table for each warp of a block: who meets is of one warp
 
-A warp whose 32 numbers lie in one bin needs 32 turns wherever the count is; what is nearer has shorter turns. The bin of a
-number is found in its own type, as on the CPU (reference.py).
+A warp whose 32 numbers lie in one bin needs 32 turns wherever the count is; what is nearer has shorter turns. The bin
+of a number is found in its own type, as on the CPU (reference.py).
 """
 
 import functools
@@ -29,8 +29,8 @@ SIGNATURES = [f"void({r}, {r}, {r}, {r}[::1], int64[::1])" for r in ("float32", 
 
 
 def on_a_line(rung):
-    """Let `rung(low, high, scale, line, counts)` take contiguous device arrays of any shape; scale: how many bins, as a number
-    of x's type. Empty ones never reach it."""
+    """Let `rung(low, high, scale, line, counts)` take contiguous device arrays of any shape; scale: how many bins, as a
+    number of x's type. Empty ones never reach it."""
 
     @functools.wraps(rung)
     def wrapper(low, high, x, counts):
@@ -110,7 +110,8 @@ def in_shared_memory(low, high, scale, x, counts):
 @implementation(
     "histogram",
     "gpu",
-    adds="a table for each block in shared memory: an atomic operation in global memory for each bin, not for each number",
+    adds="a table for each block in shared memory: an atomic operation in global memory for each bin, not for each "
+    "number",
     dtypes=COUNTS,
     limits=f"more than {ROOM} bins do not fit shared memory, and are counted in global memory",
     kernels=[(shared_kernel, SIGNATURES)],

@@ -1,16 +1,18 @@
 """Sums on the GPU, in float32.
 
 The ladder of sum                         what the rung adds
-    sum_interleaved            a tree in shared memory: in each round every second thread of those left adds its neighbour's sum
-    sum_sequential_addressing  the threads that add stand side by side: whole warps have nothing to do, instead of half of each
+    sum_interleaved            a tree in shared memory: in each round every second thread of those left adds its
+                               neighbour's sum
+    sum_sequential_addressing  the threads that add stand side by side: whole warps have nothing to do, instead of half
+                               of each
     sum_first_add              each thread adds two numbers while it loads them: half the blocks, no idle first round
     sum_shuffle                a warp adds up by shuffles, without shared memory and barriers
     sum_grid_stride            a fixed number of threads walks over the numbers; a second launch adds the sums of blocks
     sum_last_block             the block that is ready last does so: one launch
     sum_columns                numbers that are not neighbours: neighbouring threads take neighbouring columns
 
-The first four are those of Harris, Optimizing Parallel Reduction in CUDA (2007); the sixth is the threadFenceReduction of
-NVIDIA's CUDA samples. x is (before, n, after), its middle added up: job = a block's part of a row.
+The first four are those of Harris, Optimizing Parallel Reduction in CUDA (2007); the sixth is the threadFenceReduction
+of NVIDIA's CUDA samples. x is (before, n, after), its middle added up: job = a block's part of a row.
 """
 
 import functools
@@ -160,7 +162,8 @@ def first_add_kernel(x, out, n, after, chunks):
 @implementation(
     "sum",
     "gpu",
-    adds="each thread adds two numbers as it loads them: half the blocks, and no round in which half of the threads only load",
+    adds="each thread adds two numbers as it loads them: half the blocks, and no round in which half of the threads "
+    "only load",
     dtypes=("float32",),
     limits=NEIGHBOURS,
     kernels=[(first_add_kernel, SIGNATURE)],
@@ -175,7 +178,8 @@ def sum_first_add(x, before, n, after):
 
 @cuda.jit(device=True)
 def warp_sum(value):
-    """The sum over a warp, in its first lane: five rounds of taking over from the lane that is 16, 8, 4, 2, 1 further."""
+    """The sum over a warp, in its first lane: five rounds of taking over from the lane that is 16, 8, 4, 2, 1
+    further."""
     value += cuda.shfl_down_sync(ALL, value, 16)
     value += cuda.shfl_down_sync(ALL, value, 8)
     value += cuda.shfl_down_sync(ALL, value, 4)

@@ -61,8 +61,14 @@ def _has_changed():
 
 #: Of numba's settings those that machine code depends on, and numba's key does not have.
 SETTINGS = (
-    "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DISABLE_INTEL_SVML", "USING_SVML",
-)  # fmt: skip
+    "OPT",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "DISABLE_INTEL_SVML",
+    "USING_SVML",
+)
 
 
 def _stamp():

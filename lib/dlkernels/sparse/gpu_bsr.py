@@ -2,8 +2,8 @@
 
 The ladder of bsr_mm            what the rung adds
     bsr_mm_threads     a thread for each element of the result: entries and dense rows from global memory
-    bsr_mm_tiles       a block of threads for each block row and 32 columns: a block's entries, and the rows of the dense
-                       matrix that it meets, are loaded once, into shared memory
+    bsr_mm_tiles       a block of threads for each block row and 32 columns: a block's entries, and the rows of the
+                       dense matrix that it meets, are loaded once, into shared memory
 
 What blocks are for: their rows use one row of the dense matrix, which then comes once for all of them.
 """

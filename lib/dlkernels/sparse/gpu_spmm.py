@@ -2,7 +2,8 @@
 
 The ladder of spmm              what the rung adds
     spmm_threads       a thread for each element of the result: a warp reads 32 neighbours of a row of the dense matrix
-    spmm_warps         32 entries are loaded by 32 lanes, side by side, and handed round by shuffles: each once for a warp
+    spmm_warps         32 entries are loaded by 32 lanes, side by side, and handed round by shuffles: each once for a
+                       warp
 
 The ladder of spmm_backward     what the rung adds
     spmm_backward_atomics   a warp for each entry: its gradient is a sum over lanes; the dense matrix's is added

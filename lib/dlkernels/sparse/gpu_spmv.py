@@ -8,10 +8,10 @@ The ladder of spmv             what the rung adds
 Names of the first two are those of Bell and Garland, Implementing sparse matrix-vector multiplication on
 throughput-oriented processors (2009); the third is Merrill and Garland's (2016; cpu_spmv.py says what the path is).
 
-Each loses somewhere, and the x-ray counts it (tests/kernels/test_sparse.py): `spmv_scalar` reads a sector for each entry
-where rows are long, and a warp waits for its longest row; `spmv_vector` has 31 idle lanes where rows have one entry; both
-leave one thread or warp with all of one huge row. `spmv_merge_gpu` has searches, barriers and a second launch, which
-pay nothing where rows are even.
+Each loses somewhere, and the x-ray counts it (tests/kernels/test_sparse.py): `spmv_scalar` reads a sector for each
+entry where rows are long, and a warp waits for its longest row; `spmv_vector` has 31 idle lanes where rows have one
+entry; both leave one thread or warp with all of one huge row. `spmv_merge_gpu` has searches, barriers and a second
+launch, which pay nothing where rows are even.
 """
 
 import functools
@@ -109,7 +109,8 @@ def spmv_vector(crow_indices, col_indices, values, x, out):
 
 @cuda.jit(device=True)
 def row_on_path(ends, first, rows, entries, diagonal):
-    """How many of `rows` rows end before the path crosses a diagonal; ends[first ...] are their ends, among `entries`."""
+    """How many of `rows` rows end before the path crosses a diagonal; ends[first ...] are their ends, among
+    `entries`."""
     low, high = max(i64(0), diagonal - entries), min(diagonal, rows)
     while low < high:
         middle = (low + high) // 2
@@ -206,7 +207,7 @@ def carries_kernel(carry_rows, carries, out):
 @implementation(
     "spmv",
     "gpu",
-    adds="equal steps of the merge path for each thread; a row that is cut is carried out, and added by a second launch",
+    adds="equal steps of the merge path for each thread; what is cut is carried out, and added by a second launch",
     dtypes=("float32",),
     kernels=[
         (merge_kernel, signatures("@, @, float32[::1], float32[::1], float32[::1], int64[::1], float32[::1]")),

@@ -19,9 +19,10 @@ dense 16 x 16 one; its B, 32 x 8, is dense, in twice the registers. With group =
     c0, c1: row group, columns 2t, 2t + 1          c2, c3: row group + 8
 
 The **metadata** is a word of each thread, of which, with selector 0, those of threads t = 0 and t = 1 count: thread t
-has columns 16 t ... 16 t + 15; its low 16 bits belong to row `group`, its high ones to row group + 8. Four bits for each
-four columns, from the low ones on: the index of the first number that is kept, and of the second. The two must differ,
-and PTX's newer mma.sp::ordered_metadata wants them to rise, as `to_2_4` writes them: its bytes are those 16 bits.
+has columns 16 t ... 16 t + 15; its low 16 bits belong to row `group`, its high ones to row group + 8. Four bits for
+each four columns, from the low ones on: the index of the first number that is kept, and of the second. The two must
+differ, and PTX's newer mma.sp::ordered_metadata wants them to rise, as `to_2_4` writes them: its bytes are those 16
+bits.
 
 Without a GPU, `sparse_multiply`'s stand-ins do this: by shuffles in the compiled engine, for a warp at once in the
 executor (as tensor_cores.py does for mma). The weight is A, so the kernel computes weight x input transposed.
@@ -340,7 +341,7 @@ def tensor_core_kernel(kind):
 @implementation(
     "linear_2_4_half",
     "gpu",
-    adds="tensor cores that leave out what was dropped: a warp multiplies 16 x 32 by 32 x 8 in one instruction (mma.sp)",
+    adds="tensor cores that leave out what was dropped: a warp multiplies 16 x 32 by 32 x 8 at once (mma.sp)",
     limits="in the executor a function that does the same for a warp stands in for the instruction",
     dtypes=("float32",),
     capability=CAPABILITY,

@@ -26,7 +26,7 @@ from .types import (
     of_type,
     truth,
     whole,
-)  # fmt: skip
+)
 
 LOCAL_FENCE = 1
 CONSTANTS = {
@@ -283,8 +283,13 @@ def _atomic(reader, node, arguments, operation):
     values = [convert(reader.need_scalar(a, node), kind).node for a in arguments[1:]] or [ast.Constant(1)]
     function = ast.Attribute(ast.Attribute(name("ocl_cuda"), "atomic", ast.Load()), _ATOMICS[operation], ast.Load())
     old = reader.located(ast.Call(function, [name(address.array), address.offset.node, *values], []), node)
-    return Atomic(call("ocl_int64", old) if kind.whole else old, kind, kind.low if kind.whole else 0,
-                  kind.high if kind.whole else 0, bare=old)  # fmt: skip
+    return Atomic(
+        call("ocl_int64", old) if kind.whole else old,
+        kind,
+        kind.low if kind.whole else 0,
+        kind.high if kind.whole else 0,
+        bare=old,
+    )
 
 
 class Atomic(Value):
@@ -339,8 +344,13 @@ def _device(function, *arguments):
 def _shuffle(reader, node, arguments, way):
     _count(reader, node, arguments, 2)
     value, lane = exact(reader.need_scalar(arguments[0], node)), exact(reader.need_scalar(arguments[1], node))
-    function = {"broadcast": "shfl_sync", "shuffle": "shfl_sync", "shuffle_xor": "shfl_xor_sync",
-                "shuffle_up": "shfl_up_sync", "shuffle_down": "shfl_down_sync"}[way]  # fmt: skip
+    function = {
+        "broadcast": "shfl_sync",
+        "shuffle": "shfl_sync",
+        "shuffle_xor": "shfl_xor_sync",
+        "shuffle_up": "shfl_up_sync",
+        "shuffle_down": "shfl_down_sync",
+    }[way]
     shuffled = _device(function, ast.Constant(FULL), value.node, lane.node)
     return of_type(call("ocl_int64", shuffled), value.type) if value.type.whole else Value(shuffled, value.type)
 

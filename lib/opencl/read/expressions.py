@@ -34,7 +34,7 @@ from .types import (
     truth,
     variable,
     whole,
-)  # fmt: skip
+)
 
 AXES = "xyzw"
 
@@ -142,8 +142,10 @@ class Expressions(Operations):
                 return whole(ord(text[1]))
             raise self.error(node, "text is not read here", "Write what you want to see into an array")
         if "float" in node.type or "double" in node.type:
-            return self.real(float.fromhex(text.rstrip("fF")) if "x" in text.lower() else float(text.rstrip("fFlL")),
-                             FLOAT if text[-1] in "fF" and "x" not in text.lower() else DOUBLE)  # fmt: skip
+            return self.real(
+                float.fromhex(text.rstrip("fF")) if "x" in text.lower() else float(text.rstrip("fFlL")),
+                FLOAT if text[-1] in "fF" and "x" not in text.lower() else DOUBLE,
+            )
         digits = text.lower().rstrip("ul")
         octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
         number = int(digits, 8) if octal else int(digits, 0)
@@ -246,9 +248,11 @@ class Expressions(Operations):
         halves = {"lo": range(n // 2), "hi": range(n // 2, n), "even": range(0, n, 2), "odd": range(1, n, 2)}
         if field in halves:
             return list(halves[field])
-        places = [AXES.find(c) for c in field] if not re.fullmatch("[sS][0-9a-fA-F]+", field) else [
-            int(c, 16) for c in field[1:]
-        ]  # fmt: skip
+        places = (
+            [AXES.find(c) for c in field]
+            if not re.fullmatch("[sS][0-9a-fA-F]+", field)
+            else [int(c, 16) for c in field[1:]]
+        )
         if any(not 0 <= p < n for p in places):
             raise self.error(node, f"a {kind} has no component .{field}")
         return places
@@ -299,9 +303,10 @@ class Expressions(Operations):
         if len(address.shape) > 1:
             if len(indices) != len(address.shape):
                 raise self.error(
-                    node, f"the array has {len(address.shape)} axes, and {len(indices)} indices came",
+                    node,
+                    f"the array has {len(address.shape)} axes, and {len(indices)} indices came",
                     "A row of an array is no pointer here: give all indices",
-                )  # fmt: skip
+                )
             places = [as_number(i).node for i in indices]
             return replace(address, offset=Value(ast.Tuple(places, ast.Load()), LONG), shape=())
         if len(indices) > 1:
@@ -395,6 +400,9 @@ class Expressions(Operations):
 
 
 _WORDS = {
-    "CompoundLiteral": "a compound literal", "InitList": "a list in braces", "Typename": "a type", "Goto": "goto",
+    "CompoundLiteral": "a compound literal",
+    "InitList": "a list in braces",
+    "Typename": "a type",
+    "Goto": "goto",
     "Label": "a label",
-}  # fmt: skip
+}

@@ -165,8 +165,9 @@ class Reader(Statements):
             while isinstance(inner, c_ast.ArrayDecl):
                 size = None if inner.dim is None else self.scalar(inner.dim).constant
                 if size is None or size < 1:
-                    raise self.error(node, "the length of an array must be known before the kernel runs",
-                                     "A number, or a #define")  # fmt: skip
+                    raise self.error(
+                        node, "the length of an array must be known before the kernel runs", "A number, or a #define"
+                    )
                 shape.append(size)
                 inner = inner.type
             of = self.declared_type(inner, node)

@@ -23,7 +23,7 @@ from .types import (
     of_type,
     truth,
     whole,
-)  # fmt: skip
+)
 
 _PYTHON = {"+": ast.Add, "-": ast.Sub, "*": ast.Mult, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor}
 _COMPARE = {"<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq}

@@ -54,7 +54,9 @@ SUB_GROUP = {
     "get_sub_group_id": (lambda: ast.BinOp(_linear(), ast.FloorDiv(), ast.Constant(32)), UINT, 0, 31),
     "get_num_sub_groups": (
         lambda: ast.BinOp(ast.BinOp(_group_size(), ast.Add(), ast.Constant(31)), ast.FloorDiv(), ast.Constant(32)),
-        UINT, 1, 32,
+        UINT,
+        1,
+        32,
     ),
     "get_local_linear_id": (_linear, ULONG, 0, 1023),
-}  # fmt: skip
+}

@@ -87,8 +87,10 @@ class Program:
         grid, block = grid_and_block(global_size, local_size)
         parameters = self.parameters(called)
         if len(parameters) != len(arguments):
-            raise ReadError(f"the kernel {self._called(called)} takes {len(parameters)} arguments "
-                            f"({', '.join(n for n, _ in parameters)}), and {len(arguments)} came")  # fmt: skip
+            raise ReadError(
+                f"the kernel {self._called(called)} takes {len(parameters)} arguments "
+                f"({', '.join(n for n, _ in parameters)}), and {len(arguments)} came"
+            )
         local, passed = {}, []
         for (label, kind), argument in zip(parameters, arguments, strict=True):
             if isinstance(kind, Pointer) and kind.space == "local":
@@ -123,8 +125,10 @@ def grid_and_block(global_size, local_size):
         raise ReadError(f"the global size has {len(sizes[0])} axes, and the local size {len(sizes[1])}")
     for whole_size, part in zip(*sizes, strict=True):
         if part < 1 or whole_size < 1 or whole_size % part:
-            raise ReadError(f"invalid work-group size: {part} does not divide the global size {whole_size}",
-                            "Round the global size up to a multiple, and let the kernel guard its index")  # fmt: skip
+            raise ReadError(
+                f"invalid work-group size: {part} does not divide the global size {whole_size}",
+                "Round the global size up to a multiple, and let the kernel guard its index",
+            )
     return tuple(w // p for w, p in zip(*sizes, strict=True)), tuple(map(int, sizes[1]))
 
 

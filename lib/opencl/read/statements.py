@@ -7,7 +7,7 @@ from pycparser import c_ast
 
 from .builtins import Atomic
 from .declarations import Declarations
-from .types import Address, Number, Pointer, Value, Vector, call, convert, exact, name, variable, whole  # fmt: skip
+from .types import Address, Number, Pointer, Value, Vector, call, convert, exact, name, variable, whole
 
 
 class Statements(Declarations):
@@ -259,9 +259,11 @@ class Statements(Declarations):
         if not isinstance(kind, Vector):
             raise self.error(node, "components are assigned to of vectors only")
         picked = self.components(target.field.name, kind, node)
-        values = self.vector([value], Vector(kind.of, len(picked)), node).values if len(picked) > 1 else [
-            convert(self.need_scalar(value, node), kind.of)
-        ]  # fmt: skip
+        values = (
+            self.vector([value], Vector(kind.of, len(picked)), node).values
+            if len(picked) > 1
+            else [convert(self.need_scalar(value, node), kind.of)]
+        )
         where = self.target(target.name)
         if len(values) > 1:  # v.xy = v.yx: all are read before one is set
             values = [variable(self.keep(component.node, node), kind.of) for component in values]
@@ -292,8 +294,9 @@ class Statements(Declarations):
         if value.type.of != entry.type.of:
             raise self.error(node, f"a pointer to {entry.type.of} cannot point to {value.type.of}")
         if entry.base not in ("", value.array):
-            raise self.error(node, "a pointer that points to one array cannot point to another one later",
-                             "Take a pointer for each")  # fmt: skip
+            raise self.error(
+                node, "a pointer that points to one array cannot point to another one later", "Take a pointer for each"
+            )
         entry.base = value.array
         self.emit(ast.Assign([name(entry.offset, True)], exact(value.offset).node), node)
 

@@ -186,8 +186,7 @@ class Arrays:
             else:
                 length = self.arithmetic("-", high, low, types.int64)
                 high_bound = high.high
-                shape.append(number(f"max({_long(length)}, 0L)", types.int64, 0, high_bound,
-                                    uniform=length.uniform))  # fmt: skip
+                shape.append(number(f"max({_long(length)}, 0L)", types.int64, 0, high_bound, uniform=length.uniform))
                 contiguous = contiguous and axis == len(array.shape) - len(shape) + len(shape) - 1 - (len(shape) - 1)
             new_strides.append(strides[axis])
         offset = None

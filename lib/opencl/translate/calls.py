@@ -16,9 +16,11 @@ from simt.source.tree import tree_of
 from .values import LARGEST, NAMES, UNARY, ArrayValue, Several, Value, converted, exactly, literal, number
 
 _PLACES = {
-    "threadIdx": ("get_local_id", 1023, False), "blockIdx": ("get_group_id", LARGEST, True),
-    "blockDim": ("get_local_size", 1024, True), "gridDim": ("get_num_groups", LARGEST, True),
-}  # fmt: skip
+    "threadIdx": ("get_local_id", 1023, False),
+    "blockIdx": ("get_group_id", LARGEST, True),
+    "blockDim": ("get_local_size", 1024, True),
+    "gridDim": ("get_num_groups", LARGEST, True),
+}
 _MATH = {
     "fabs": "fabs", "gamma": "tgamma", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
     "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh", "rint": "rint",
@@ -109,9 +111,10 @@ class Calls:
             self.refuse(node, "such a call")
         if node.func.attr == "sync":
             self.refuse(
-                node, "a barrier of the whole grid: OpenCL promises none, work-groups may run one after the other. Cut "
-                "the kernel there into two launches"
-            )  # fmt: skip
+                node,
+                "a barrier of the whole grid: OpenCL promises none, work-groups may run one after the other. Cut "
+                "the kernel there into two launches",
+            )
         of = self.expression(node.func.value)
         if isinstance(of, Value) and node.func.attr == "bit_count":
             return number(f"popcount({exactly(of, of.type).text})", of.type, 0, 64, uniform=of.uniform)
@@ -185,9 +188,12 @@ class Calls:
             low, high = (0, 1) if isinstance(kind, types.Boolean) else (kind.minval, kind.maxval)
             if low <= known <= high:
                 return literal(known, kind)
-        if value.is_whole and isinstance(kind, types.Integer) and value.in_c.bitwidth == kind.bitwidth and (
-            value.in_c == kind
-        ):  # fmt: skip
+        if (
+            value.is_whole
+            and isinstance(kind, types.Integer)
+            and value.in_c.bitwidth == kind.bitwidth
+            and (value.in_c == kind)
+        ):
             return replace(value, type=kind, made=None, constant=None)
         return converted(replace(value, constant=None), kind)
 
@@ -227,9 +233,7 @@ class Calls:
         x, part, rest = converted(value, kind), self.fresh("part"), self.fresh("rest")
         self.top[rest] = f"{NAMES[second]} {rest};"
         self.define(NAMES[kind], part, f"{name}({x.text}, &{rest})")
-        return Several(
-            (number(part, kind, uniform=value.uniform), number(rest, second, uniform=value.uniform))
-        )  # fmt: skip
+        return Several((number(part, kind, uniform=value.uniform), number(rest, second, uniform=value.uniform)))
 
     # -- functions ----------------------------------------------------------------------------------------------------
 

@@ -27,9 +27,13 @@ from .values import (
 )
 
 _COMPARE = {
-    ast.Lt: ("<", operator.lt, LESS), ast.LtE: ("<=", operator.le, LESS), ast.Gt: (">", operator.gt, LESS),
-    ast.GtE: (">=", operator.ge, LESS), ast.Eq: ("==", operator.eq, EQUAL), ast.NotEq: ("!=", operator.ne, EQUAL),
-}  # fmt: skip
+    ast.Lt: ("<", operator.lt, LESS),
+    ast.LtE: ("<=", operator.le, LESS),
+    ast.Gt: (">", operator.gt, LESS),
+    ast.GtE: (">=", operator.ge, LESS),
+    ast.Eq: ("==", operator.eq, EQUAL),
+    ast.NotEq: ("!=", operator.ne, EQUAL),
+}
 
 
 class Choices:
@@ -54,9 +58,7 @@ class Choices:
         if isinstance(node.ops[0], ast.Is | ast.IsNot) or not all(isinstance(v, Value) for v in operands):
             self.refuse(node, f"`{ast.unparse(node)}`")
         operands = [operands[0], *(self.once(v) for v in operands[1:-1]), operands[-1]]
-        tests = [
-            self._compared(node, op, a, b) for op, a, b in zip(node.ops, operands, operands[1:], strict=False)
-        ]  # fmt: skip
+        tests = [self._compared(node, op, a, b) for op, a, b in zip(node.ops, operands, operands[1:], strict=False)]
         return self._chained("&&", AND, tests)
 
     def _compared(self, node, op, a, b):

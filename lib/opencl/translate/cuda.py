@@ -68,8 +68,9 @@ class Cuda:
         if path == "ffs":
             unsigned = f"as_u{NAMES[kinds[0]].lstrip('u')}({x})"
             bits, zero = kinds[0].bitwidth, f"({unsigned} & (0 - {unsigned}))"
-            return number(f"({x} == 0 ? 0 : {bits} - (int)clz({zero}))", result, 0, 64, uniform=uniform,
-                          made=types.int32)  # fmt: skip
+            return number(
+                f"({x} == 0 ? 0 : {bits} - (int)clz({zero}))", result, 0, 64, uniform=uniform, made=types.int32
+            )
         if path == "brev":
             return number(f"reversed_bits_{NAMES[result]}({x})", result, uniform=uniform)
         return self.refuse(node, f"cuda.{path}")

@@ -36,13 +36,19 @@ from .values import (
 )
 
 _SIGNS = {
-    ast.Add: ("+", operator.add, SUM), ast.Sub: ("-", operator.sub, SUM), ast.Mult: ("*", operator.mul, PRODUCT),
-    ast.Div: ("/", operator.truediv, PRODUCT), ast.FloorDiv: ("//", operator.floordiv, PRODUCT),
-    ast.Mod: ("%", operator.mod, PRODUCT), ast.Pow: ("**", operator.pow, UNARY),
-    ast.LShift: ("<<", operator.lshift, SHIFT), ast.RShift: (">>", operator.rshift, SHIFT),
-    ast.BitAnd: ("&", operator.and_, BIT_AND), ast.BitOr: ("|", operator.or_, BIT_OR),
+    ast.Add: ("+", operator.add, SUM),
+    ast.Sub: ("-", operator.sub, SUM),
+    ast.Mult: ("*", operator.mul, PRODUCT),
+    ast.Div: ("/", operator.truediv, PRODUCT),
+    ast.FloorDiv: ("//", operator.floordiv, PRODUCT),
+    ast.Mod: ("%", operator.mod, PRODUCT),
+    ast.Pow: ("**", operator.pow, UNARY),
+    ast.LShift: ("<<", operator.lshift, SHIFT),
+    ast.RShift: (">>", operator.rshift, SHIFT),
+    ast.BitAnd: ("&", operator.and_, BIT_AND),
+    ast.BitOr: ("|", operator.or_, BIT_OR),
     ast.BitXor: ("^", operator.xor, BIT_XOR),
-}  # fmt: skip
+}
 
 
 class Expressions:

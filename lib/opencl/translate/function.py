@@ -54,9 +54,12 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         for _ in range(MOST_PASSES):
             self._one_pass()
             now = (
-                {k: tuple(v) for k, v in self.variants.items()}, frozenset(self.small), self.result, self.needs_guards,
+                {k: tuple(v) for k, v in self.variants.items()},
+                frozenset(self.small),
+                self.result,
+                self.needs_guards,
                 self.base_guard,
-            )  # fmt: skip
+            )
             if now == before:
                 return self
             before = now
@@ -89,9 +92,10 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
                 set(read) - set(declared), key=lambda t: (-t.bitwidth if hasattr(t, "bitwidth") else 0, str(t))
             )
         self.small = {
-            name for name, (low, high) in self.ranges.items()
+            name
+            for name, (low, high) in self.ranges.items()
             if name not in self.arguments and -LARGEST <= low and high <= LARGEST
-        }  # fmt: skip
+        }
         if self.left_apart and self.program.meets_at_all(self) and not self.base_guard:
             self.base_guard = self.needs_guards = True
 
@@ -160,20 +164,24 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         meets = self.program.function_meets(self.source, node)
         if meets and self.divergent and self.under is None:
             self.refuse(
-                node, f"a call of {python_function.__name__}, which has a barrier or shuffle inside, in an expression "
-                "where threads part ways: take it out of the expression"
-            )  # fmt: skip
+                node,
+                f"a call of {python_function.__name__}, which has a barrier or shuffle inside, in an expression "
+                "where threads part ways: take it out of the expression",
+            )
         if meets:
-            values = {name: self.argument_kept(v) if isinstance(v, Value | ArrayValue | Several) else v
-                      for name, v in values.items()}  # fmt: skip
+            values = {
+                name: self.argument_kept(v) if isinstance(v, Value | ArrayValue | Several) else v
+                for name, v in values.items()
+            }
         callee = self.program.function(self, node, python_function, values, meets and self.under is not None)
         self.hidden |= callee.hidden
         passed = [self._given(values, parameter) for parameter in callee.used_parameters()]
         passed += [self.program.hidden_name(h) for h in sorted(callee.hidden, key=str)]
         text = f"{callee.name}({', '.join(passed)})"
         uniform = meets and callee.result_uniform
-        uniform = uniform or (not meets and callee.result_uniform and all(
-            getattr(v, "uniform", True) for v in values.values()))  # fmt: skip
+        uniform = uniform or (
+            not meets and callee.result_uniform and all(getattr(v, "uniform", True) for v in values.values())
+        )
         if callee.result is None:
             if meets:
                 self.meeting([f"{text};"])
@@ -184,10 +192,12 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         if isinstance(callee.result, tuple):
             name = self.fresh("pair" if len(callee.result) == 2 else "results")
             self._called(name, c_type, text, meets)
-            return Several(tuple(
-                number(f"{name}.v{k}", kind, *r, uniform=uniform)
-                for k, (kind, r) in enumerate(zip(callee.result, callee.result_ranges, strict=True))
-            ))  # fmt: skip
+            return Several(
+                tuple(
+                    number(f"{name}.v{k}", kind, *r, uniform=uniform)
+                    for k, (kind, r) in enumerate(zip(callee.result, callee.result_ranges, strict=True))
+                )
+            )
         low, high = callee.result_ranges[0]
         if meets and (self.under is not None or not self.simple):
             name = self.fresh("result")
@@ -253,11 +263,20 @@ class Function(Statements, Loops, Variables, Together, Warps, Arrays, Calls, Cud
         )
         body += list(self.own_arrays.values()) + list(self.top.values())
         if self.guarded:
-            body += [f"{self.c_type(n, k)} {self.c_name(n, k)};" for n in sorted(self.variants)
-                     for k in self.variants[n] if n not in self.arguments or self.arguments[n].type != k]  # fmt: skip
-        body += [f"{self.c_name(n, k)} = {self.program.allowed(n)};" if self.guarded else
-                 f"{NAMES[k]} {self.c_name(n, k)} = {self.program.allowed(n)};"
-                 for n in self.arguments for k in self.variants.get(n, ()) if k != self.arguments[n].type]  # fmt: skip
+            body += [
+                f"{self.c_type(n, k)} {self.c_name(n, k)};"
+                for n in sorted(self.variants)
+                for k in self.variants[n]
+                if n not in self.arguments or self.arguments[n].type != k
+            ]
+        body += [
+            f"{self.c_name(n, k)} = {self.program.allowed(n)};"
+            if self.guarded
+            else f"{NAMES[k]} {self.c_name(n, k)} = {self.program.allowed(n)};"
+            for n in self.arguments
+            for k in self.variants.get(n, ())
+            if k != self.arguments[n].type
+        ]
         uses_result = self.under_result()
         if uses_result:
             body.append(f"{self.result_type()} result;")
@@ -337,7 +356,7 @@ def _result_of(function):
     function.result_ranges = [
         (min(v.low for v in c), max(v.high for v in c)) if all(v.is_whole for v in c) else (None, None)
         for c in zip(*split, strict=True)
-    ]  # fmt: skip
+    ]
     function.result_uniform = all(v.uniform for items in split for v in items) and not function.left_apart
     return tuple(kinds) if isinstance(values[0], Several) else kinds[0]
 

@@ -47,10 +47,11 @@ class Loops:
     def _left_apart(self, loop):
         """Whether threads may leave a loop, or a round of it, one by one."""
         return any(
-            isinstance(n, ast.If) and any(isinstance(m, ast.Break | ast.Continue | ast.Return) for m in ast.walk(n))
+            isinstance(n, ast.If)
+            and any(isinstance(m, ast.Break | ast.Continue | ast.Return) for m in ast.walk(n))
             and not self._seems_uniform(n.test)
             for n in ast.walk(loop)
-        )  # fmt: skip
+        )
 
     def _seems_uniform(self, test):
         saved = dict(self.env), set(self.taken)

@@ -9,9 +9,7 @@ from numba.core import types
 
 from .values import NAMES, NOTHING, STORED, ArrayValue, Several, Value
 
-_SIGN = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-}  # fmt: skip
+_SIGN = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
 class Statements:
@@ -251,9 +249,12 @@ class Statements:
         if len(orelse) == 1 and isinstance(orelse[0], tuple) and orelse[0][0].startswith("if ("):
             self.out.append((f"if ({test.text}) {{", body, "} else " + orelse[0][0]))
             self.out.append(("", *orelse[0][1:]))
-        elif orelse and isinstance(orelse[0], tuple) and orelse[0][0].startswith("if (") and all(
-            isinstance(o, tuple) and o[0] == "" for o in orelse[1:]
-        ):  # fmt: skip
+        elif (
+            orelse
+            and isinstance(orelse[0], tuple)
+            and orelse[0][0].startswith("if (")
+            and all(isinstance(o, tuple) and o[0] == "" for o in orelse[1:])
+        ):
             self.out.append((f"if ({test.text}) {{", body, "} else " + orelse[0][0]))
             self.out.append(("", *orelse[0][1:]))
             self.out += orelse[1:]

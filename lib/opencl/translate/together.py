@@ -54,9 +54,12 @@ class Together:
         for line in lines:
             if isinstance(line, Meeting):
                 self.out += list(line)
-            elif self.out and isinstance(self.out[-1], tuple) and self.out[-1][0] == f"if ({guard}) {{" and (
-                not self._changes(self.out[-1][1], guard)
-            ):  # fmt: skip
+            elif (
+                self.out
+                and isinstance(self.out[-1], tuple)
+                and self.out[-1][0] == f"if ({guard}) {{"
+                and (not self._changes(self.out[-1][1], guard))
+            ):
                 self.out[-1][1].append(line)
             else:
                 self.out.append((f"if ({guard}) {{", [line], "}"))

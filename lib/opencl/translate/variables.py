@@ -75,8 +75,9 @@ class Variables:
                 variable = self.fresh(f"{name}_{k}", of=(name, k, item.type))
                 self.top[variable] = f"{NAMES[item.type]} {variable};"
                 self.emit(f"{variable} = {converted(item, item.type, implicit=True).text};")
-                item = replace(item, text=variable, made=None, constant=None, binds=99,
-                               uniform=item.uniform and not self.divergent)  # fmt: skip
+                item = replace(
+                    item, text=variable, made=None, constant=None, binds=99, uniform=item.uniform and not self.divergent
+                )
             items.append(item)
         self.env[name] = Several(tuple(items))
 

@@ -10,8 +10,12 @@ from .values import ATOM, NAMES, NOTHING, UNARY, Several, converted, number
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
 _VOTES = {"ballot_sync": "ballot", "any_sync": "any_of_warp", "all_sync": "all_of_warp", "eq_sync": "same_of_warp"}
 _COUNTS = {"syncthreads_count": "count_of_block", "syncthreads_and": "all_of_block", "syncthreads_or": "any_of_block"}
-_SHUFFLES = {"shfl_sync": "shuffle", "shfl_up_sync": "shuffle_up", "shfl_down_sync": "shuffle_down",
-             "shfl_xor_sync": "shuffle_xor"}  # fmt: skip
+_SHUFFLES = {
+    "shfl_sync": "shuffle",
+    "shfl_up_sync": "shuffle_up",
+    "shfl_down_sync": "shuffle_down",
+    "shfl_xor_sync": "shuffle_xor",
+}
 _SHUFFLED = (types.int32, types.int64, types.float32, types.float64, types.uint32, types.uint64)
 
 
@@ -21,9 +25,10 @@ class Warps:
     def collective(self, node, called):
         if self.divergent and self.under is None:
             self.refuse(
-                node, f"cuda.{called.path} where threads of a block part ways in one expression: take it out of the "
-                "expression, as a statement of its own"
-            )  # fmt: skip
+                node,
+                f"cuda.{called.path} where threads of a block part ways in one expression: take it out of the "
+                "expression, as a statement of its own",
+            )
         path = called.path
         if path in ("syncthreads", "syncwarp"):
             self.meeting([BARRIER])
@@ -97,9 +102,13 @@ def _bits_of(value):
 def _exchange(kind):
     """Shuffles of one type."""
     to, back = {
-        "int": ("(uint)x", "(int)(uint){}"), "uint": ("x", "(uint){}"), "long": ("(ulong)x", "(long){}"),
-        "ulong": ("x", "{}"), "float": ("as_uint(x)", "as_float((uint){})"), "double": ("as_ulong(x)", "as_double({})"),
-    }[kind]  # fmt: skip
+        "int": ("(uint)x", "(int)(uint){}"),
+        "uint": ("x", "(uint){}"),
+        "long": ("(ulong)x", "(long){}"),
+        "ulong": ("x", "{}"),
+        "float": ("as_uint(x)", "as_float((uint){})"),
+        "double": ("as_ulong(x)", "as_double({})"),
+    }[kind]
     texts = {
         f"from_lane_{kind}": f"""// x of another lane of this warp
 {kind} from_lane_{kind}({kind} x, int lane, __local ulong *exchange) {{
@@ -112,10 +121,11 @@ def _exchange(kind):
 }}"""
     }
     lanes = {
-        "shuffle": "other & 31", "shuffle_up": "lane_id() < other ? lane_id() : lane_id() - other",
+        "shuffle": "other & 31",
+        "shuffle_up": "lane_id() < other ? lane_id() : lane_id() - other",
         "shuffle_down": "lane_id() + other > 31 ? lane_id() : lane_id() + other",
         "shuffle_xor": "(lane_id() ^ other) & 31",
-    }  # fmt: skip
+    }
     for name, lane in lanes.items():
         head = f"{kind} {name}_{kind}({kind} x, int other, __local ulong *exchange)"
         texts[f"{name}_{kind}"] = f"{head} {{ return from_lane_{kind}(x, {lane}, exchange); }}"

@@ -49,10 +49,13 @@ class Access:
         parts = integers(index_type)
         values = cgutils.unpack_tuple(builder, index) if isinstance(index_type, types.BaseTuple) else [index]
         self.indices = [
-            builder.sext(v, INDEX) if t.signed and v.type.width < 64
-            else builder.zext(v, INDEX) if v.type.width < 64 else v
+            builder.sext(v, INDEX)
+            if t.signed and v.type.width < 64
+            else builder.zext(v, INDEX)
+            if v.type.width < 64
+            else v
             for t, v in zip(parts, values, strict=True)
-        ]  # fmt: skip
+        ]
         self.array = context.make_array(array_type)(context, builder, array)
         self.shape = cgutils.unpack_tuple(builder, self.array.shape, array_type.ndim)
         if wraps():

@@ -239,9 +239,13 @@ def frozen(values, number):
             array = context.make_array(kind)(context, builder)
             element = context.get_data_type(kind.dtype).as_pointer()
             arrayobj.populate_array(
-                array, builder.inttoptr(INDEX(values.ctypes.data), element), [INDEX(n) for n in values.shape],
-                [INDEX(s) for s in values.strides], INDEX(values.itemsize), None,
-            )  # fmt: skip
+                array,
+                builder.inttoptr(INDEX(values.ctypes.data), element),
+                [INDEX(n) for n in values.shape],
+                [INDEX(s) for s in values.strides],
+                INDEX(values.itemsize),
+                None,
+            )
             array.parent = builder.inttoptr(INDEX(number), array.parent.type)
             return array._getvalue()
 

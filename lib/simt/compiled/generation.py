@@ -213,8 +213,10 @@ class Generation:
             f"_t{axis} == {extent - 1 if last else 0}" for axis, extent in zip("xyz", self.unit.block, strict=True)
         )
         body = self.begin(piece, {piece.variable})
-        body += parse(f"if {is_first}:\n    {piece.result} = {piece.variable}\n"
-                      f"elif {piece.result} != {piece.variable}:\n    _apart = True")  # fmt: skip
+        body += parse(
+            f"if {is_first}:\n    {piece.result} = {piece.variable}\n"
+            f"elif {piece.result} != {piece.variable}:\n    _apart = True"
+        )
         zero = assign(piece.result, call(self._zero(piece.variable)), self.unit.origin)
         stop = parse(f"if _apart:\n    _raise_flag(_flag, {self.unit.DIVERGED})")
         stop[0].body += self._stop(piece.line)

@@ -122,9 +122,12 @@ class Replication:
         self.variables |= set(_scalar_targets(pieces))
         self.immutable = (set(arguments) | set(BLOCK) | set(GRID) | set(THREAD)) - self.variables
         self.forced = {
-            v.id for piece in leaves(pieces) if isinstance(piece, Collective)
-            for role, v in piece.sync.operands.items() if role == "value" and isinstance(v, ast.Name)
-        }  # fmt: skip
+            v.id
+            for piece in leaves(pieces)
+            if isinstance(piece, Collective)
+            for role, v in piece.sync.operands.items()
+            if role == "value" and isinstance(v, ast.Name)
+        }
         if "_alive" in self.variables:
             self.forced.add("_alive")
         uniformity.varying |= self.forced

@@ -243,10 +243,13 @@ class Splitting:
         head += [assign(guard, ast.Constant(True), node), assign(number, ast.Constant(0), node)]
         test = ast.Compare(name(number), [ast.Lt()], [name(count)])
         pieces = [
-            Region([assign(guard, test, node)], inner), Any(inner, some), ScalarBreak(negation(name(some))),
-            *self.split(body, inner), *self._leave(leave, node, inner, guard),
+            Region([assign(guard, test, node)], inner),
+            Any(inner, some),
+            ScalarBreak(negation(name(some))),
+            *self.split(body, inner),
+            *self._leave(leave, node, inner, guard),
             Region([assign(number, ast.BinOp(name(number), ast.Add(), ast.Constant(1)), node)], inner),
-        ]  # fmt: skip
+        ]
         return [Region(head, guards), ScalarWhile(pieces, node.lineno)]
 
     def _over_tuple(self, node, guards):

@@ -95,8 +95,12 @@ def _out_of_loop(loop, rest, land, temporary):
         statements = []
         for node in block:
             if isinstance(node, ast.Return):
-                return [*statements, *land(node), assign(flag, ast.Constant(True), node),
-                        ast.copy_location(ast.Break(), node)]  # fmt: skip
+                return [
+                    *statements,
+                    *land(node),
+                    assign(flag, ast.Constant(True), node),
+                    ast.copy_location(ast.Break(), node),
+                ]
             if contains(node, ast.Return):
                 if isinstance(node, LOOPS):
                     statements.append(rebuilt(node))

@@ -54,8 +54,11 @@ def source_down(lane, operand):
 
 
 SOURCES = {
-    "shfl_sync": source_sync, "shfl_xor_sync": source_xor, "shfl_up_sync": source_up, "shfl_down_sync": source_down,
-}  # fmt: skip
+    "shfl_sync": source_sync,
+    "shfl_xor_sync": source_xor,
+    "shfl_up_sync": source_up,
+    "shfl_down_sync": source_down,
+}
 
 
 @inline
@@ -147,9 +150,13 @@ def match_all_sync(result, values, part, active, threads):
 
 
 VOTES = {
-    "ballot_sync": ballot_sync, "any_sync": any_sync, "all_sync": all_sync, "eq_sync": eq_sync,
-    "match_any_sync": match_any_sync, "match_all_sync": match_all_sync,
-}  # fmt: skip
+    "ballot_sync": ballot_sync,
+    "any_sync": any_sync,
+    "all_sync": all_sync,
+    "eq_sync": eq_sync,
+    "match_any_sync": match_any_sync,
+    "match_all_sync": match_all_sync,
+}
 
 
 # -- barriers that count -----------------------------------------------------------------------------------------------

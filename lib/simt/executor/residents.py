@@ -116,9 +116,12 @@ class Residents:
         tail = "".join(f". {part[0].upper()}{part[1:]}" for part in more)
         line = launch.sites[site].line
         launch.finding(
-            "waits-for-ever", f"{launch.who(thread)} waits at line {line} {reason}{tail}", site, thread,
+            "waits-for-ever",
+            f"{launch.who(thread)} waits at line {line} {reason}{tail}",
+            site,
+            thread,
             threads=tuple(t.number for t in waiting),
-        )  # fmt: skip
+        )
         launch.fault(Deadlock, f"waits {reason}{tail}", site, thread)
 
 

@@ -1,4 +1,5 @@
-"""The launch that a proof is about: where a thread stands in it, the sizes of all arrays, the scalars. All of it unknown."""
+"""The launch that a proof is about: where a thread stands in it, the sizes of all arrays, the scalars. All of it
+unknown."""
 
 import numpy as np
 import z3
@@ -12,8 +13,8 @@ LETTERS = "xyz"
 
 
 class AnyLaunch:
-    """block: the only block that is looked at, or None for all. mentioned: the axes of block and grid that the kernel asks
-    for; a launch has one thread, or one block, along the others.
+    """block: the only block that is looked at, or None for all. mentioned: the axes of block and grid that the kernel
+    asks for; a launch has one thread, or one block, along the others.
     """
 
     def __init__(self, block=None):
@@ -47,7 +48,7 @@ class AnyLaunch:
     def _axes(self, name, level):
         return [self.arithmetic.number(f"{name}.{letter}", level, True) for letter in LETTERS]
 
-    # -- where a thread is ------------------------------------------------------------------------------------------------
+    # -- where a thread is ---------------------------------------------------------------------------------------------
 
     def number(self, name, axis):
         """``threadIdx.x`` and the like."""
@@ -79,7 +80,7 @@ class AnyLaunch:
         found += [self.grid[axis].term == 1 for axis in range(3) if axis not in self.mentioned["grid"]]
         return found
 
-    # -- arguments and arrays -----------------------------------------------------------------------------------------------
+    # -- arguments and arrays ------------------------------------------------------------------------------------------
 
     def argument(self, name, kind, written):
         """A parameter of the kernel, by its numba type: (value, (name, type, symbols) for the launch)."""

@@ -2,8 +2,8 @@
 
 Facts only define: whatever the other symbols are, there are values that make them true. So none rules out a launch.
 
-For two products with one factor in common the order of the others is theirs (a > c gives a*f >= c*f + f where f >= 0): that,
-instantiated for all pairs by the query, is what makes ``row * width + column`` different for different rows.
+For two products with one factor in common the order of the others is theirs (a > c gives a*f >= c*f + f where f >= 0):
+that, instantiated for all pairs by the query, is what makes ``row * width + column`` different for different rows.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Arithmetic:
         while len(self._named) > named:
             self._named.popitem()
 
-    # -- operations -------------------------------------------------------------------------------------------------------
+    # -- operations ----------------------------------------------------------------------------------------------------
 
     def binary(self, operation, a, b, unsigned=False):
         """``a operation b`` by the name of its node: "Add"."""
@@ -136,7 +136,7 @@ class Arithmetic:
                     self.expansions.append((p == z3.Sum(products), level, (p,)))
         return self._named[key][0]
 
-    # -- bits -----------------------------------------------------------------------------------------------------------
+    # -- bits ----------------------------------------------------------------------------------------------------------
 
     def _lshift(self, a, b, level, _):
         if b.constant is not None and 0 <= b.constant < 64:
@@ -185,15 +185,19 @@ class Arithmetic:
             self.pairs.append(Pair(a.term, b.term, result, level, True))
         return Number(self._named[key][0], level, natural)
 
-    # -- comparisons ------------------------------------------------------------------------------------------------------
+    # -- comparisons ---------------------------------------------------------------------------------------------------
 
     def compare(self, operation, a, b):
         """ "Lt" of two numbers: a `Flag`."""
         x, y = a.term, b.term
         term = {
-            "Lt": lambda: x < y, "LtE": lambda: x <= y, "Gt": lambda: x > y, "GtE": lambda: x >= y,
-            "Eq": lambda: x == y, "NotEq": lambda: x != y,
-        }[operation]()  # fmt: skip
+            "Lt": lambda: x < y,
+            "LtE": lambda: x <= y,
+            "Gt": lambda: x > y,
+            "GtE": lambda: x >= y,
+            "Eq": lambda: x == y,
+            "NotEq": lambda: x != y,
+        }[operation]()
         return Flag(term, max(a.level, b.level))
 
 

@@ -1,4 +1,5 @@
-"""Calls in a kernel, for the proof: cuda's names, device functions, stand-ins of intrinsics, functions of plain values."""
+"""Calls in a kernel, for the proof: cuda's names, device functions, stand-ins of intrinsics, functions of plain
+values."""
 
 import ast
 import inspect
@@ -83,7 +84,7 @@ class Calls:
             self.cannot(node, f"`.{method}()` of an array is not followed")
         return Unknown(level_of(value))
 
-    # -- cuda's names -----------------------------------------------------------------------------------------------------
+    # -- cuda's names --------------------------------------------------------------------------------------------------
 
     def call_index(self, node, name, state):
         axes = self.value(node.args[0], state).constant
@@ -175,7 +176,7 @@ class Calls:
         self.touch(state, view, index, "atomic", node)
         return self.any(view.array, THREAD)
 
-    # -- plain functions ----------------------------------------------------------------------------------------------------
+    # -- plain functions -----------------------------------------------------------------------------------------------
 
     def call_plain(self, node, function, values):
         level = max((level_of(v) for v in values), default=GRID)

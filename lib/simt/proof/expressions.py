@@ -1,4 +1,5 @@
-"""The value of an expression of a kernel, for the proof: an integer exactly where it is linear, anything else only by its level."""
+"""The value of an expression of a kernel, for the proof: an integer exactly where it is linear, anything else only by
+its level."""
 
 import ast
 
@@ -65,7 +66,7 @@ class Expressions(Calls):
         state.open = inner.open
         return value
 
-    # -- names ------------------------------------------------------------------------------------------------------------
+    # -- names ---------------------------------------------------------------------------------------------------------
 
     def of_Constant(self, node, state):
         return of_object(node.value)
@@ -110,7 +111,7 @@ class Expressions(Calls):
             total = self.arithmetic.binary("Mult", total, size)
         return total
 
-    # -- arithmetic -------------------------------------------------------------------------------------------------------
+    # -- arithmetic ----------------------------------------------------------------------------------------------------
 
     def of_BinOp(self, node, state):
         return self.operate(node, self.value(node.left, state), self.value(node.right, state), state)
@@ -182,7 +183,7 @@ class Expressions(Calls):
             return self.arithmetic.compare(operation, a, b)
         return self.arithmetic.flag("comparison", max(level_of(a), level_of(b)))
 
-    # -- parts ------------------------------------------------------------------------------------------------------------
+    # -- parts ---------------------------------------------------------------------------------------------------------
 
     def of_Tuple(self, node, state):
         return Several(tuple(self.value(element, state) for element in node.elts))

@@ -17,7 +17,7 @@ MOST_ELEMENTS = 1 << 20  # of one array
 MOST_ACCESSES = 4_000_000
 ROUNDS = 2  # launches that are made larger where an index lay outside
 FITTINGS, STEP = 6, 16  # and times that arrays of the launch found are made longer, to a multiple of so many elements
-#: (threads along an axis, blocks, elements along an axis, a scalar) at most: the first that allow a launch make it small
+#: (threads and blocks along an axis, elements along one, a scalar) at most: the first that allow a launch are taken
 SIZES = ((4, 2, 8), (8, 2, 32), (32, 4, 128), (128, 8, 256), (264, 8, 512), (520, 8, 1100), (1024, 64, 4096))
 EFFORT = 200_000  # of z3, for each size
 SHOWN = 3  # launches that a verdict names
@@ -38,7 +38,8 @@ BARRIERS = ("divergent-barrier", "barrier-after-exit")
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch that was run. arguments: in words, "x: float32[8]" or "n = 5". found: the x-ray's findings, or what stopped it."""
+    """A launch that was run. arguments: in words, "x: float32[8]" or "n = 5". found: the x-ray's findings, or what
+    stopped it."""
 
     grid: tuple
     block: tuple

@@ -1,8 +1,9 @@
 """Loops, for the proof: one round that stands for any, begun with whatever the rounds before may have left.
 
-What a round changes is unknown when it begins. Where all threads of a block go round together, and a variable is the same for
-all, it stays so: that is found out by trial. With a barrier inside, three walks cover what meets: the first round up to its
-first barrier, behind what came before the loop; any round; and the round after it, up to its first barrier.
+What a round changes is unknown when it begins. Where all threads of a block go round together, and a variable is the
+same for all, it stays so: that is found out by trial. With a barrier inside, three walks cover what meets: the first
+round up to its first barrier, behind what came before the loop; any round; and the round after it, up to its first
+barrier.
 """
 
 import ast
@@ -133,7 +134,7 @@ class Loops:
     def anything(self, values):
         return self.of(_joined_all([describe(v) for v in values], None), THREAD)
 
-    # -- what a round changes -----------------------------------------------------------------------------------------------
+    # -- what a round changes ------------------------------------------------------------------------------------------
 
     def settle(self, node, head, loop, changed, state):
         """(name -> description, whether all threads go round together, whether a round may pass no barrier)."""
@@ -185,7 +186,7 @@ class Loops:
             return Several(tuple(self.of(part, level) for part in more))
         return more if what == "same" else Unknown(level)
 
-    # -- loops without barriers ---------------------------------------------------------------------------------------------
+    # -- loops without barriers ----------------------------------------------------------------------------------------
 
     def by_themselves(self, node, head, changed, guess, together, state):
         """Each thread goes round on its own: two that meet may be in different rounds."""
@@ -202,7 +203,7 @@ class Loops:
         state.open = opened
         self.set(state, guess, BLOCK if together else THREAD)
 
-    # -- loops with barriers ------------------------------------------------------------------------------------------------
+    # -- loops with barriers -------------------------------------------------------------------------------------------
 
     def in_step(self, node, head, changed, guess, state):
         """All threads of the block go round together, and every round comes to a barrier."""

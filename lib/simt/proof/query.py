@@ -1,7 +1,7 @@
 """The question to z3: is there a launch, and two threads of it, that meet?
 
-Two threads of one block share what is the same for the block; two of different blocks share what is the same for the grid. All
-else gets a second name for the second thread (the two-thread reduction of GPUVerify).
+Two threads of one block share what is the same for the block; two of different blocks share what is the same for the
+grid. All else gets a second name for the second thread (the two-thread reduction of GPUVerify).
 """
 
 import z3
@@ -111,8 +111,8 @@ class Query:
     def ask(self, parts, more=(), effort=EFFORT):
         """A model where all parts hold, None where there is none, "undecided" where z3 does not find out.
 
-        z3 is told more only where it finds no contradiction without: what products of sums are, multiplied out, and that
-        indices lie in their arrays.
+        z3 is told more only where it finds no contradiction without: what products of sums are, multiplied out, and
+        that indices lie in their arrays.
         """
         if any(part is False for part in parts):
             return None

@@ -1,4 +1,5 @@
-"""Where a thread stands in the walk: its variables, whether it is there at all, and what it has touched since the last barrier."""
+"""Where a thread stands in the walk: its variables, whether it is there at all, and what it has touched since the last
+barrier."""
 
 from dataclasses import dataclass, field
 
@@ -19,8 +20,8 @@ class Access:
 
 @dataclass(eq=False)
 class State:
-    """variables: name -> value. live: a `Flag`. open: [(Access or None, Flag)]: what was touched since the last barrier, where
-    the flag holds; None marks the beginning of a round of a loop.
+    """variables: name -> value. live: a `Flag`. open: [(Access or None, Flag)]: what was touched since the last
+    barrier, where the flag holds; None marks the beginning of a round of a loop.
 
     ahead: this walk ends at the next barrier, it only looks what comes before it.
     """
@@ -46,7 +47,8 @@ class Frame:
 
 
 class Loop:
-    """A loop that the walk is in: the states that `break` and `continue` left. meets: whether a barrier stands inside."""
+    """A loop that the walk is in: the states that `break` and `continue` left. meets: whether a barrier stands
+    inside."""
 
     def __init__(self, meets):
         self.meets, self.breaks, self.continues = meets, [], []

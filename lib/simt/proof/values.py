@@ -1,6 +1,7 @@
 """What a variable of a kernel holds while the proof walks through it: terms of z3, and whose they are.
 
-A level says for whom a value is the same: GRID for all threads of a launch, BLOCK for those of one block, THREAD for none.
+A level says for whom a value is the same: GRID for all threads of a launch, BLOCK for those of one block, THREAD for
+none.
 """
 
 import numbers
@@ -72,7 +73,8 @@ class Known:
 
 @dataclass(eq=False)
 class Array:
-    """space: "global", "shared", "local" or "constant". shape: a `Number` for each axis. written: by anybody in the kernel."""
+    """space: "global", "shared", "local" or "constant". shape: a `Number` for each axis. written: by anybody in the
+    kernel."""
 
     name: str
     space: str

@@ -18,8 +18,8 @@ NATURAL = "integers among the arguments are 0 or more"
 class Verdict:
     """kind: "free", "fails" or "not provable". block: the only block that was looked at, None for every one.
 
-    fails: `launch` is one in which the x-ray found `finding`. not provable: `reason` says why, `site` where (or None), and
-    `ran` which launches the x-ray looked at instead, none of which showed a race. assumed: sentences.
+    fails: `launch` is one in which the x-ray found `finding`. not provable: `reason` says why, `site` where (or None),
+    and `ran` which launches the x-ray looked at instead, none of which showed a race. assumed: sentences.
     """
 
     kernel: str

@@ -1,7 +1,7 @@
 """The walk over a kernel: statement by statement, both ways of every branch, each under the condition of its threads.
 
-The walk is that of one thread, which stands for any; the query makes two of it. What it touches between two barriers meets
-what the others touch there (Betts, Chong, Donaldson, Qadeer and Thomson, GPUVerify, OOPSLA 2012).
+The walk is that of one thread, which stands for any; the query makes two of it. What it touches between two barriers
+meets what the others touch there (Betts, Chong, Donaldson, Qadeer and Thomson, GPUVerify, OOPSLA 2012).
 """
 
 import ast
@@ -33,8 +33,8 @@ from .values import (
 
 
 class Walk(Loops, Expressions):
-    """everywhere: every access once. pairs: [(Access, Access, Flag)] that no barrier parts. meetings: [(live, condition, site)]: of
-    the threads where `live` holds, `condition` must hold for all or for none.
+    """everywhere: every access once. pairs: [(Access, Access, Flag)] that no barrier parts. meetings: [(live,
+    condition, site)]: of the threads where `live` holds, `condition` must hold for all or for none.
     """
 
     def __init__(self, any_launch):
@@ -63,7 +63,7 @@ class Walk(Loops, Expressions):
     def cannot(self, node, reason):
         raise NotProvable(reason, self.site(node, "refused"))
 
-    # -- what is touched --------------------------------------------------------------------------------------------------
+    # -- what is touched -----------------------------------------------------------------------------------------------
 
     def touch(self, state, view, index, kind, node, live=None):
         """Note an access, and whom it meets."""
@@ -104,7 +104,7 @@ class Walk(Loops, Expressions):
         if not self.trial and not state.ahead and condition.level == THREAD:
             self.meetings.append((live, condition, self.site(node, kind)))
 
-    # -- statements -------------------------------------------------------------------------------------------------------
+    # -- statements ----------------------------------------------------------------------------------------------------
 
     def block(self, statements, state):
         for node in statements:
@@ -200,7 +200,7 @@ class Walk(Loops, Expressions):
         live, variables = live_after(state, yes, no, *before), joined(test, yes, no, self.site(node.test, "branch"))
         state.variables, state.live, state.open = variables, live, opened
 
-    # -- functions --------------------------------------------------------------------------------------------------------
+    # -- functions -----------------------------------------------------------------------------------------------------
 
     def call(self, node, function, arguments, state):
         """The value of a device function, walked through where it is called."""

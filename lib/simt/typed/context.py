@@ -63,7 +63,7 @@ class Context(BaseContext):
     def load_additional_registries(self):
         from numba.core.typing import cmathdecl, enumdecl, npydecl
         from numba.cpython import builtins, enumimpl, iterators, numbers, rangeobj, tupleobj, unicode  # noqa: F401
-        from numba.np import arraymath, arrayobj  # noqa: F401 - types of methods and functions, given as they are imported
+        from numba.np import arraymath, arrayobj  # noqa: F401 - types of functions, given as they are imported
 
         for known in (cmathdecl.registry, enumdecl.registry, npydecl.registry, registry):
             self.install_registry(known)
@@ -257,9 +257,13 @@ def _as_written(function):
     node = copy.deepcopy(tree_of(function))
     node.decorator_list = []
     outer = ast.FunctionDef(
-        "make", ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, []),
-        [node, ast.Return(ast.Name(node.name, ast.Load()))], [], None, type_params=[],
-    )  # fmt: skip
+        "make",
+        ast.arguments([], [ast.arg(name) for name in code.co_freevars], None, [], [], None, []),
+        [node, ast.Return(ast.Name(node.name, ast.Load()))],
+        [],
+        None,
+        type_params=[],
+    )
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(outer, node)], []))
     scope = {}
     exec(compile(module, code.co_filename, "exec", dont_inherit=True), function.__globals__, scope)

@@ -342,8 +342,11 @@ def _math(names, *cases):
 _math(
     "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lgamma log1p radians sinh tanh tan sin cos "
     "ceil floor sqrt log log2 log10 exp exp2 fabs trunc",
-    signature(f8, i8), signature(f8, u8), signature(f4, f4), signature(f8, f8),
-)  # fmt: skip
+    signature(f8, i8),
+    signature(f8, u8),
+    signature(f4, f4),
+    signature(f8, f8),
+)
 _math("atan2 hypot", signature(f8, i8, i8), signature(f8, u8, u8), signature(f4, f4, f4), signature(f8, f8, f8))
 _math("copysign fmod nextafter remainder", signature(f4, f4, f4), signature(f8, f8, f8))
 _math("pow", signature(f4, f4, f4), signature(f8, f8, f8), signature(f4, f4, i4), signature(f8, f8, i4))

@@ -127,9 +127,12 @@ def _parts(text):
 
 
 _NAMES = {
-    "none": "None", "NoneType(none)": "None", "unicode_type": "a text", "bool": "a truth value",
+    "none": "None",
+    "NoneType(none)": "None",
+    "unicode_type": "a text",
+    "bool": "a truth value",
     "Dim3": "a place of three axes",
-}  # fmt: skip
+}
 
 
 def a(kind):

@@ -198,10 +198,12 @@ def _spins(trace, meeting):
 def _polls(trace, number):
     site = trace.sites[number]
     return site.kind == "load" and any(
-        loop.kind == "loop" and loop.text.startswith("while") and loop.file == site.file
+        loop.kind == "loop"
+        and loop.text.startswith("while")
+        and loop.file == site.file
         and (loop.line, loop.column) <= (site.line, site.column) <= (loop.end_line, loop.end_column)
         for loop in trace.sites
-    )  # fmt: skip
+    )
 
 
 # -- words -------------------------------------------------------------------------------------------------------

@@ -62,6 +62,9 @@ def _one(group):
     more = f" So it is with {', '.join(listed)}." if listed else ""
     lines = {line for f in group for line in f.lines}
     return replace(
-        first, message=first.message + more, lines=tuple(sorted(lines)), count=sum(f.count for f in group),
+        first,
+        message=first.message + more,
+        lines=tuple(sorted(lines)),
+        count=sum(f.count for f in group),
         position=min(f.position for f in group),
-    )  # fmt: skip
+    )

@@ -28,9 +28,13 @@ from .evidence import Evidence
 
 MOST_ROUNDS = 8
 _TESTS = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
     "GtE": operator.ge,
-}  # fmt: skip
+}
 _WHOLE = int | np.integer
 _MIRRORED = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}
 
@@ -123,9 +127,14 @@ class Order:
             block = thread // self.trace.threads_per_block
             found = [[latest.get((n, thread)) or latest.get((n, -1, block)) for n in nodes] for nodes in sides]
             for events_, others, value, bound, name, is_sum in zip(
-                found, found[::-1], (left, right), (right, left), (operator_, _MIRRORED.get(operator_)),
-                (left_is_sum, right_is_sum), strict=True,
-            ):  # fmt: skip
+                found,
+                found[::-1],
+                (left, right),
+                (right, left),
+                (operator_, _MIRRORED.get(operator_)),
+                (left_is_sum, right_is_sum),
+                strict=True,
+            ):
                 for e in events_ if name in _TESTS else ():
                     if e is not None and value == e.old:
                         _note(e, _TESTS[name], bound, result, others)

@@ -76,8 +76,11 @@ class Lazy(Tensor):
     def __init__(self, trace, op, inputs, shape, dtype, real=None):
         self.trace, self.op, self.inputs, self.real = trace, op, inputs, real
         self._shape, self._dtype, self.depth = shape, np.dtype(dtype), 0
-        self.wanted = real.requires_grad if real else tape.recording() and any(
-            x.requires_grad for x in inputs if isinstance(x, Lazy))  # fmt: skip
+        self.wanted = (
+            real.requires_grad
+            if real
+            else tape.recording() and any(x.requires_grad for x in inputs if isinstance(x, Lazy))
+        )
 
     shape = property(lambda self: self._shape)
     dtype = property(lambda self: self._dtype)

@@ -68,8 +68,12 @@ class Codebook(Parametrized):
             grad = np.where(self.mask, grad, 0).reshape(-1)
             return [np.bincount(self.indices.reshape(-1), grad, count).astype(centroids.dtype)]
 
-        return record("codebook", np.where(self.mask, centroids.data[self.indices], 0).astype(centroids.dtype),
-                      [centroids], backward)  # fmt: skip
+        return record(
+            "codebook",
+            np.where(self.mask, centroids.data[self.indices], 0).astype(centroids.dtype),
+            [centroids],
+            backward,
+        )
 
     def arrays(self):
         found = {"codes": pack(self.indices[self.mask], self.bits), "centroids": self.centroids.data}

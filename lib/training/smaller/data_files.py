@@ -18,8 +18,9 @@ def ways(images, levels=255):
     (16) have them. All ways give the images to the bit, but float16, which rounds.
     """
     codes = np.rint(images * levels)
-    if not (1 <= levels <= 255 and codes.min() >= 0 and codes.max() <= levels) or \
-            not np.array_equal((codes.astype(np.uint8) / np.float32(levels)).astype(np.float32), images):  # fmt: skip
+    if not (1 <= levels <= 255 and codes.min() >= 0 and codes.max() <= levels) or not np.array_equal(
+        (codes.astype(np.uint8) / np.float32(levels)).astype(np.float32), images
+    ):
         raise ValueError(f"images: expected float32 numbers k / {levels} with whole k from 0 to {levels}.")
     codes = codes.astype(np.uint8)
 

@@ -69,6 +69,8 @@ def _checked(model):
         raise TypeError(f"model is {type(model).__name__}; expected a Sequential, whose order tells what follows what.")
     for part in model:
         if not isinstance(part, (Conv2d, Linear, *BETWEEN)) or getattr(part, "options", {}).get("groups", 1) != 1:
-            raise TypeError(f"the network has {type(part).__name__}; expected Conv2d of one group, Linear, ReLU, "
-                            "pooling and Flatten. Fold batch norm first.")  # fmt: skip
+            raise TypeError(
+                f"the network has {type(part).__name__}; expected Conv2d of one group, Linear, ReLU, "
+                "pooling and Flatten. Fold batch norm first."
+            )
     return model

@@ -32,8 +32,9 @@ def folded(model):
 
 
 def _with(convolution, norm):
-    gamma, beta, mean, var = (x.data.astype(np.float64) for x in
-                              (norm.weight, norm.bias, norm.running_mean, norm.running_var))  # fmt: skip
+    gamma, beta, mean, var = (
+        x.data.astype(np.float64) for x in (norm.weight, norm.bias, norm.running_mean, norm.running_var)
+    )
     factor = gamma / np.sqrt(var + norm.eps)
     before = 0.0 if convolution.bias is None else convolution.bias.data
     dtype = convolution.weight.dtype

@@ -36,11 +36,16 @@ def digits(seed=0, width=32):
     """Two convolutions and two linear layers for 8 x 8 pictures; `width` filters in the first layer."""
     draw = {"generator": np.random.default_rng(seed)}
     return modules.Sequential(
-        modules.Conv2d(1, width, 3, padding=1, **draw), modules.ReLU(),
-        modules.Conv2d(width, 2 * width, 3, padding=1, **draw), modules.ReLU(), modules.MaxPool2d(2),
-        modules.Flatten(), modules.Linear(2 * width * 16, 4 * width, **draw), modules.ReLU(),
+        modules.Conv2d(1, width, 3, padding=1, **draw),
+        modules.ReLU(),
+        modules.Conv2d(width, 2 * width, 3, padding=1, **draw),
+        modules.ReLU(),
+        modules.MaxPool2d(2),
+        modules.Flatten(),
+        modules.Linear(2 * width * 16, 4 * width, **draw),
+        modules.ReLU(),
         modules.Linear(4 * width, 10, **draw),
-    )  # fmt: skip
+    )
 
 
 def mnist(seed=0, width=16):
@@ -48,8 +53,12 @@ def mnist(seed=0, width=16):
     draw = {"generator": np.random.default_rng(seed)}
     blocks = []
     for ins, outs in ((1, width), (width, 2 * width)):
-        blocks += [modules.Conv2d(ins, outs, 3, padding=1, bias=False, **draw), modules.BatchNorm2d(outs),
-                   modules.ReLU(), modules.MaxPool2d(2)]  # fmt: skip
+        blocks += [
+            modules.Conv2d(ins, outs, 3, padding=1, bias=False, **draw),
+            modules.BatchNorm2d(outs),
+            modules.ReLU(),
+            modules.MaxPool2d(2),
+        ]
     return modules.Sequential(
         *blocks, modules.Flatten(), modules.Dropout(0.3, **draw), modules.Linear(2 * width * 49, 10, **draw)
     )

@@ -99,8 +99,10 @@ class Gradual:
 
     def __init__(self, model, begin, end, keep, every=10, scope="global"):
         if not (0 <= begin < end and every >= 1 and 0 <= keep <= 1):
-            raise ValueError(f"begin is {begin}, end {end}, every {every}, keep {keep}; expected 0 <= begin < end, "
-                             "every 1 or more, keep 0 to 1.")  # fmt: skip
+            raise ValueError(
+                f"begin is {begin}, end {end}, every {every}, keep {keep}; expected 0 <= begin < end, "
+                "every 1 or more, keep 0 to 1."
+            )
         self.model, self.begin, self.end, self.keep, self.every, self.scope = model, begin, end, keep, every, scope
 
     def __call__(self, history):

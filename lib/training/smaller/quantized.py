@@ -29,8 +29,13 @@ class Quantized(Parametrized):
         self, layer, bits=8, granularity="channel", group_size=32, symmetric=True, method="min_max", fixed=None
     ):
         super().__init__(layer)
-        self.how = {"bits": bits, "granularity": granularity, "group_size": group_size, "symmetric": symmetric,
-                    "method": method}  # fmt: skip
+        self.how = {
+            "bits": bits,
+            "granularity": granularity,
+            "group_size": group_size,
+            "symmetric": symmetric,
+            "method": method,
+        }
         self.fixed, self.input = fixed, None
         self.matrix_grid(np.zeros((1, 1), np.float32))  # says now what is wrong with bits and so on
 

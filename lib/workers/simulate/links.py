@@ -99,10 +99,13 @@ class Group:
         if not self.rails and self.between > 1:
             return ring_all_gather(self.size, nbytes, self.far)
         near = ring_all_gather(self.inside, nbytes, self.near)
-        far = min(ring_all_gather(self.between, nbytes / self.inside, self.far),
-                  ceil(log2(self.between)) * self.far.alpha
-                  + nbytes / self.inside * (self.between - 1) / self.between / (self.far.beta * self.far.efficiency)
-                  if self.between > 1 else 0.0)  # fmt: skip
+        far = min(
+            ring_all_gather(self.between, nbytes / self.inside, self.far),
+            ceil(log2(self.between)) * self.far.alpha
+            + nbytes / self.inside * (self.between - 1) / self.between / (self.far.beta * self.far.efficiency)
+            if self.between > 1
+            else 0.0,
+        )
         return near + far
 
     reduce_scatter = all_gather

@@ -86,9 +86,13 @@ def hardware_flops(model, batch):
 def _zero3():
     """Table 2, without model parallelism: DeepSpeed's ZeRO-3 of 2021."""
     for name, gpus, batch, micro, tflops in (
-        ("gpt-175b", 384, 1536, 4, 144), ("gpt-175b", 768, 1536, 2, 88), ("gpt-175b", 1536, 1536, 1, 44),
-        ("gpt-530b", 640, 2560, 4, 138), ("gpt-530b", 1120, 2240, 2, 98), ("gpt-530b", 2240, 2240, 1, 48),
-    ):  # fmt: skip
+        ("gpt-175b", 384, 1536, 4, 144),
+        ("gpt-175b", 768, 1536, 2, 88),
+        ("gpt-175b", 1536, 1536, 1, 44),
+        ("gpt-530b", 640, 2560, 4, 138),
+        ("gpt-530b", 1120, 2240, 2, 98),
+        ("gpt-530b", 2240, 2240, 1, 48),
+    ):
         grid = Grid(data=gpus, zero=3, microbatch=micro, recompute="full", flash=False, gradient_bytes=2)
         yield Run("narayanan2021", f"{name}, ZeRO-3", "a100", gpus, models[name], grid, batch,
                   hardware_flops(models[name], batch) / gpus / (tflops * 1e12))  # fmt: skip

@@ -261,8 +261,10 @@ def _layer(model, grid, cluster):
     # matrices: queries, keys and values; output; MLP, whose rows an all-to-all has spread over the experts
     rows, local = tokens * model.active * grid.expert / model.experts, model.experts / grid.expert
     matrices = matmul(gpu, tokens, (h + 2 * model.kv_width) / t, h) + matmul(gpu, tokens, h, h / t)
-    matrices += local * (matmul(gpu, rows, (2 if model.gated else 1) * model.mlp_width / t, h)
-                         + matmul(gpu, rows, h, model.mlp_width / t))  # fmt: skip
+    matrices += local * (
+        matmul(gpu, rows, (2 if model.gated else 1) * model.mlp_width / t, h)
+        + matmul(gpu, rows, h, model.mlp_width / t)
+    )
     # attention: two products; without flash also the scores' way through softmax and dropout
     core = 4 * tokens * model.sequence * h / t / (gpu.flops * gpu.kernels)
     scores = tokens * model.sequence * model.heads / t
@@ -384,11 +386,16 @@ def search(model, cluster, batch, **held):
             continue
         spread = [n for n in powers if not model.experts % n and not (d * c) % n][-1:] or [1]
         tried = {
-            "tensor": (t,), "context": (c,), "pipeline": (p,), "data": among("data", (d,)),
-            "expert": among("expert", spread), "zero": among("zero", (1,) if p > 1 else (1, 3)),
-            "microbatch": among("microbatch", (1, 2, 4, 8)), "recompute": among("recompute", ("none", "full")),
+            "tensor": (t,),
+            "context": (c,),
+            "pipeline": (p,),
+            "data": among("data", (d,)),
+            "expert": among("expert", spread),
+            "zero": among("zero", (1,) if p > 1 else (1, 3)),
+            "microbatch": among("microbatch", (1, 2, 4, 8)),
+            "recompute": among("recompute", ("none", "full")),
             "interleave": among("interleave", (1, 2, 3, 4, 6, 8, 12) if p > 1 else (1,)),
-        }  # fmt: skip
+        }
         tried |= {name: (value,) for name, value in held.items() if name not in tried}
         for values in product(*tried.values()):
             try:

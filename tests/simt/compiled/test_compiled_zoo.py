@@ -28,8 +28,10 @@ RIGHT = [(z.name, z.kernel, z.grid, z.block, z.make_arguments, z.shared_bytes) f
 ]
 #: between these the thread order inside a piece decides: interchange and vectors take another one than the executor
 RACES_SEEN = {
-    "reduction_without_first_barrier", "tiled_matmul_without_second_barrier", "flash_loop_without_last_barrier",
-}  # fmt: skip
+    "reduction_without_first_barrier",
+    "tiled_matmul_without_second_barrier",
+    "flash_loop_without_last_barrier",
+}
 #: on a GPU undefined, in the executor without a trace tolerated
 TOLERATED = {"inactive-lane-read", "uninitialised-shared"}
 

@@ -207,9 +207,11 @@ def nothing_wrong(x):
 
 
 WRONG = [
-    (blocks_leave, 2, 2, simt.Deadlock), (threads_leave, 2, 4, simt.Deadlock),
-    (outside_behind_a_barrier, 2, 4, simt.OutOfBounds), (nothing_wrong, 17, 1024, simt.LaunchError),
-]  # fmt: skip
+    (blocks_leave, 2, 2, simt.Deadlock),
+    (threads_leave, 2, 4, simt.Deadlock),
+    (outside_behind_a_barrier, 2, 4, simt.OutOfBounds),
+    (nothing_wrong, 17, 1024, simt.LaunchError),
+]
 
 
 @pytest.mark.parametrize(("function", "grid", "block", "kind"), WRONG, ids=lambda v: getattr(v, "__name__", None))
@@ -224,8 +226,11 @@ def test_errors_are_the_executors(function, grid, block, kind):
 
 def test_a_launch_too_long_for_the_executor_says_what_is_known(monkeypatch):
     monkeypatch.setattr(launching, "LONG", 0)
-    words = {blocks_leave: "line {}.*1 of 2 blocks wait at the grid barrier", threads_leave: "different ways.*line {}",
-             outside_behind_a_barrier: r"block \(1, 0, 0\) used an index outside an array \(line {}\)$"}  # fmt: skip
+    words = {
+        blocks_leave: "line {}.*1 of 2 blocks wait at the grid barrier",
+        threads_leave: "different ways.*line {}",
+        outside_behind_a_barrier: r"block \(1, 0, 0\) used an index outside an array \(line {}\)$",
+    }
     for function, grid, block, _ in WRONG[:3]:
         line = function.__code__.co_firstlineno + (1 if function is threads_leave else 2)
         with pytest.raises(simt.KernelError, match=words[function].format(line)):

@@ -2,8 +2,8 @@
 
 Every submission is one task. On the worker it runs `pytest --grade` for a class of one, so its sandbox is the same; the
 result comes back as data, and this machine alone writes files. A task whose worker is lost is tried again elsewhere;
-what does not come back at all, as from a worker that hangs, is graded here. Workers need the course installed, in the same
-version, and bubblewrap.
+what does not come back at all, as from a worker that hangs, is graded here. Workers need the course installed, in the
+same version, and bubblewrap.
 """
 
 import contextlib
@@ -147,9 +147,14 @@ def grade_one(task):
         said = ""
         try:
             done = subprocess.run(
-                [str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False,
+                [str(part) for part in command],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
                 timeout=_longest(task["total_seconds"]),
-            )  # fmt: skip
+            )
             said = (done.stdout + done.stderr)[-1500:]
             return (out / "results" / "student" / f"{task['exercise']}.json").read_text(encoding="utf-8")
         except subprocess.TimeoutExpired as error:

@@ -56,12 +56,15 @@ def page(pairs, rows):
         tasks = []
         for cell, lines in sorted(pair.lines.items()):
             sides = [
-                {"student": student, "lines": [
-                    {"text": text, "both": number in both}
-                    for number, text in enumerate(answers[pair.exercise, student][cell].splitlines(), 1)
-                ]}
+                {
+                    "student": student,
+                    "lines": [
+                        {"text": text, "both": number in both}
+                        for number, text in enumerate(answers[pair.exercise, student][cell].splitlines(), 1)
+                    ],
+                }
                 for student, both in zip((pair.first, pair.second), lines, strict=True)
-            ]  # fmt: skip
+            ]
             tasks.append({"cell": cell, "sides": sides})
         shown.append(asdict(pair) | {"tasks": tasks})
     exercises = sorted({pair.exercise for pair in pairs})

@@ -86,7 +86,8 @@ def read(path):
     for name, value in numbers.items():
         if type(value) not in (int, float) or value < 0 or (name == "penalty" and value > 100):
             raise BadSubmissions(
-                f"{path}: {name} is {value!r}; expected a number from 0 on{', at most 100' if name == 'penalty' else ''}."
+                f"{path}: {name} is {value!r}; expected a number from 0 "
+                f"on{', at most 100' if name == 'penalty' else ''}."
             )
     if said.get("of", "earned") not in ("earned", "most"):
         raise BadSubmissions(f'{path}: of is {said["of"]!r}; expected "earned" or "most".')
@@ -131,7 +132,8 @@ def _when(path, name, value, zone):
 def read_times(path):
     """[(cells of the line, exercise or "", when), ...] from a CSV with the times at which work was handed in.
 
-    Columns: `submitted` (2026-11-20T22:10) and `student`, with an `exercise` where there are several; or Moodle's grading worksheet.
+    Columns: `submitted` (2026-11-20T22:10) and `student`, with an `exercise` where there are several; or Moodle's
+    grading worksheet.
     """
     try:
         lines = list(csv.DictReader(Path(path).read_text(encoding="utf-8-sig").splitlines()))
@@ -182,7 +184,8 @@ def set_times(rows, times):
 
 
 def remember(out, rows):
-    """The times of all exercises that were ever graded into `out`, {student: {exercise: when}}, with those of `rows`."""
+    """The times of all exercises that were ever graded into `out`, {student: {exercise: when}}, with those of
+    `rows`."""
     path = Path(out) / TIMES
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -248,8 +251,11 @@ def shown(when):
 def told(policy, rows):
     """Sentences about feedback that is not handed back before a date, without asking whether the date has come."""
     dates = {row["exercise"]: policy.feedback.get(chapter_of(row["exercise"])) for row in rows if policy}
-    return [f"Feedback of {e} is released {shown(when)}: `make feedback` hands back nothing of it before."
-            for e, when in sorted(dates.items()) if when]  # fmt: skip
+    return [
+        f"Feedback of {e} is released {shown(when)}: `make feedback` hands back nothing of it before."
+        for e, when in sorted(dates.items())
+        if when
+    ]
 
 
 def held(out, rows, now):

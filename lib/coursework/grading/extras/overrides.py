@@ -4,8 +4,8 @@
     anna,07,07-add,results,2,an index out by one
     ben,07,,,15,agreed in the office hour
 
-Without a task, the points are those of the whole exercise, and the last word: no penalty for lateness is taken from them.
-Without points, the line is a comment only. Without a part, a task's first part is meant.
+Without a task, the points are those of the whole exercise, and the last word: no penalty for lateness is taken from
+them. Without points, the line is a comment only. Without a part, a task's first part is meant.
 """
 
 import csv

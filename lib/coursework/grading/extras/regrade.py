@@ -1,11 +1,12 @@
-"""Regrade requests: what students want looked at again, in CSVs that grading reads and never writes: `requests.csv`, and all
-CSVs of the folder `requests/`. Written by hand, or the export of a form whose questions are `exercise`, `task` and `reason`:
+"""Regrade requests: what students want looked at again, in CSVs that grading reads and never writes: `requests.csv`,
+and all CSVs of the folder `requests/`. Written by hand, or the export of a form whose questions are `exercise`, `task`
+and `reason`:
 
     submitted,student,exercise,task,reason
     2026-11-24T10:00,anna,07,07-add,the last block is right
 
-The answer is a line of overrides.csv about the same task (or the whole exercise) whose comment begins with `regrade:`. It has
-points, or none where the grade stands.
+The answer is a line of overrides.csv about the same task (or the whole exercise) whose comment begins with `regrade:`.
+It has points, or none where the grade stands.
 """
 
 import csv
@@ -56,7 +57,8 @@ def _read(path):
     names = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
     if missing := [name for name in COLUMNS if name not in names]:
         raise BadSubmissions(
-            f"{path} lacks the columns {', '.join(missing)}. Its first line should be submitted,student,{','.join(COLUMNS)}"
+            f"{path} lacks the columns {', '.join(missing)}. Its first line should be "
+            f"submitted,student,{','.join(COLUMNS)}"
         )
     time = next((names[name] for name in TIMES if name in names), None)
     for number, line in lines:
@@ -71,7 +73,8 @@ def _read(path):
 
 
 def settle(rows, requests, policy):
-    """(rows, sentences about requests that are not taken): rows get "requests", and "asked" where the student reads of them.
+    """(rows, sentences about requests that are not taken): rows get "requests", and "asked" where the student reads of
+    them.
 
     `rows`: with the points and comments of overrides.csv. `policy`: late.Policy, or None.
     """
@@ -84,8 +87,14 @@ def settle(rows, requests, policy):
             continue
         found, doubts = people.match(persons, [people.line_of(request.cells)])
         who = people.line_of(request.cells).label
-        row = next((r for r in rows if found and r["student"] == found[0]
-                    and definition.chapter_of(r["exercise"]) == request.exercise), None)  # fmt: skip
+        row = next(
+            (
+                r
+                for r in rows
+                if found and r["student"] == found[0] and definition.chapter_of(r["exercise"]) == request.exercise
+            ),
+            None,
+        )
         if not found:
             lost.append(f"{request.where}: {doubts[0] if doubts else f'{who} is nobody of this class'}")
         elif row is None:
@@ -155,13 +164,17 @@ def summary(rows):
 def page(rows):
     """The list for the instructor: each reason beside the feedback on its task, and the line that answers it."""
     shown = [
-        request | {
-            "student": row["student"], "exercise": row["exercise"], "line": _line(row, request),
+        request
+        | {
+            "student": row["student"],
+            "exercise": row["exercise"],
+            "line": _line(row, request),
             "tasks": [t for t in row["tasks"] if request["task"] in ("", t["task"])],
-            "comments": row["comments"], "answer": row["answers"].get(request["task"], ""),
+            "comments": row["comments"],
+            "answer": row["answers"].get(request["task"], ""),
         }
         for row, request in of(rows)
-    ]  # fmt: skip
+    ]
     return PAGES.get_template("requests.html").render(requests=shown)
 
 

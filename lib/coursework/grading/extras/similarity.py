@@ -1,10 +1,10 @@
 """Which answers look alike after renaming: winnowing (Schleimer, Wilkerson, Aiken 2003) over normalised syntax trees.
 
-An answer becomes a sequence of nodes in which every name of its own is the same word, numbers are numbers, and comments,
-docstrings, layout and annotations are gone. Of all runs of K nodes, winnowing keeps at least one in W neighbours, so that any
-common stretch of K + W - 1 nodes is found, wherever it stands. No evidence is what stands in the hand-out or in the public
-solution. What many of a class wrote may be the natural form, or a ring: it counts only where nearly all of both is the same,
-and a long answer among it.
+An answer becomes a sequence of nodes in which every name of its own is the same word, numbers are numbers, and
+comments, docstrings, layout and annotations are gone. Of all runs of K nodes, winnowing keeps at least one in W
+neighbours, so that any common stretch of K + W - 1 nodes is found, wherever it stands. No evidence is what stands in
+the hand-out or in the public solution. What many of a class wrote may be the natural form, or a ring: it counts only
+where nearly all of both is the same, and a long answer among it.
 """
 
 import ast

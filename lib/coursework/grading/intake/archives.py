@@ -1,7 +1,8 @@
 """Notebooks out of an archive (zip, tar, tar.gz, tar.bz2, tar.xz), without links and without leaving the target folder.
 
-Only notebooks and archives are taken out: nothing else of a submission is graded. Everything has a limit: entries, bytes,
-the density of a zip's entry, the bytes that a tar grows to while it is read. What was left out is told, with its reason.
+Only notebooks and archives are taken out: nothing else of a submission is graded. Everything has a limit: entries,
+bytes, the density of a zip's entry, the bytes that a tar grows to while it is read. What was left out is told, with its
+reason.
 """
 
 import bz2
@@ -28,8 +29,8 @@ _JUNK = ("__MACOSX", ".ipynb_checkpoints", "__pycache__", "Thumbs.db", "desktop.
 _UTC = 0x5455  # extended timestamp, an extra field of a zip's entry
 _OPEN = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _READING = (
-    zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, struct.error, NotImplementedError, EOFError, OSError,
-    RuntimeError, ValueError, OverflowError,
+    zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, struct.error, NotImplementedError, EOFError,
+    OSError, RuntimeError, ValueError, OverflowError,
 )  # fmt: skip
 
 
@@ -60,7 +61,8 @@ def is_junk(parts):
 
 
 def unpack(archive, target):
-    """Unpack notebooks and archives into `target`, with their dates. Returns (reasons for what was refused, other names)."""
+    """Unpack notebooks and archives into `target`, with their dates. Returns (reasons for what was refused, other
+    names)."""
     refused, others, total = [], [], 0
     target.mkdir(parents=True, exist_ok=True)
     try:
@@ -141,7 +143,8 @@ def _of_entry(pack, entry):
 
 
 def _date(entry):
-    """Seconds of a zip's date: that in UTC which most programs add, else the other, which is of some local time: ours."""
+    """Seconds of a zip's date: that in UTC which most programs add, else the other, which is of some local time:
+    ours."""
     extra = entry.extra
     while len(extra) >= 4:
         kind, size = struct.unpack_from("<HH", extra)

@@ -1,5 +1,5 @@
-"""What lies in the folder of submissions: its entries, each with the notebooks in it, archives looked into, and with what
-could not be used and why. Links are not followed, pipes and devices not opened."""
+"""What lies in the folder of submissions: its entries, each with the notebooks in it, archives looked into, and with
+what could not be used and why. Links are not followed, pipes and devices not opened."""
 
 import os
 import shutil
@@ -20,8 +20,8 @@ MAX_NOTEBOOKS = 500  # of one student
 class File:
     """A notebook: where it lies, the names on the way to it from the entry on, when it was changed, and when it came.
 
-    Who makes an archive sets the dates within: they say which of several notebooks is the newest. A notebook came no earlier
-    than the archive that it lies in.
+    Who makes an archive sets the dates within: they say which of several notebooks is the newest. A notebook came no
+    earlier than the archive that it lies in.
     """
 
     path: Path
@@ -32,8 +32,8 @@ class File:
 
 @dataclass
 class Entry:
-    """One name in the folder of submissions. `problems`: what could not be used, each with its reason. `loose`: it is a file
-    of a kind that nobody hands in. `handed`: what Gradescope says of it."""
+    """One name in the folder of submissions. `problems`: what could not be used, each with its reason. `loose`: it is a
+    file of a kind that nobody hands in. `handed`: what Gradescope says of it."""
 
     name: str
     folder: bool
@@ -89,8 +89,9 @@ def _is_folder(path):
 
 
 def _root(folder, exercises, rows):
-    """[(name, path)] of the entries that stand for students, below folders that only hold them: `submitted` of nbgrader, the
-    one folder that an archive was made of, folders called like an exercise. And entries for what lies beside those."""
+    """[(name, path)] of the entries that stand for students, below folders that only hold them: `submitted` of
+    nbgrader, the one folder that an archive was made of, folders called like an exercise. And entries for what lies
+    beside those."""
     known = Class(rows)
     while True:
         names = _names(folder)
@@ -113,8 +114,8 @@ def _root(folder, exercises, rows):
 
 
 def _only_wraps(folder, exercises, known):
-    """True if a folder that lies alone holds the students, and is none: the roster knows those in it, or their names carry a
-    learning system's numbers, or several of them have the same exercise."""
+    """True if a folder that lies alone holds the students, and is none: the roster knows those in it, or their names
+    carry a learning system's numbers, or several of them have the same exercise."""
     name, inner = folder.name, _names(folder)
     if known.match(name)[0] or owners.of_entry(name, True, ())[0].number:
         return False

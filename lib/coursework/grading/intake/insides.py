@@ -104,7 +104,8 @@ def _words(node, course, inside, attributes):
 
 
 def _hidden(nodes, course, makers):
-    """Ways to a module, or to what it has, on which its name is not to be read. `makers`: what makes a module of a name."""
+    """Ways to a module, or to what it has, on which its name is not to be read. `makers`: what makes a module of a
+    name."""
     looked_up, harmless, told = set(), set(), []  # `looked_up`: sys.modules, for one plain name
     for node in nodes:
         if isinstance(node, ast.Call):

@@ -1,8 +1,8 @@
 """The notebook that is graded: the canonical one, with the student's answers and extra cells where they stood.
 
 Everything else of the submission is thrown away. An answer is found by its `grade_id`, else by its cell id, else by a
-first line `# grade_id: NAME`. Changed, deleted and duplicated cells do no harm; they are flagged. A copy of a cell (JupyterLab's
-split and paste copy its metadata) is the student's own cell, unless it says what was handed out.
+first line `# grade_id: NAME`. Changed, deleted and duplicated cells do no harm; they are flagged. A copy of a cell
+(JupyterLab's split and paste copy its metadata) is the student's own cell, unless it says what was handed out.
 """
 
 import functools
@@ -32,7 +32,8 @@ class Merged:
 
 
 def canonical(path):
-    """The master as it is graded: answers taken out, hidden checks left in. Its cells are shared: nobody changes them."""
+    """The master as it is graded: answers taken out, hidden checks left in. Its cells are shared: nobody changes
+    them."""
     return _canonical(path, path.stat().st_mtime_ns)
 
 
@@ -69,7 +70,8 @@ def merge(master, shipped, cells):
     steps += _extra_steps("", extra)
     for cell in master:
         handed_in = handed_in_cells.get(cell.id)
-        # The grader has the library, and a class may have an address of its own; what is there to be tried is not graded.
+        # The grader has the library, and a class may have an address of its own; what is there to be tried is not
+        # graded.
         if build.is_install(cell) or build.is_trial(cell):
             steps += _extra_steps(cell.id, extra)
             continue

@@ -1,4 +1,5 @@
-"""Whose an entry of the submissions folder is, from its name alone: what a student puts inside counts for that student."""
+"""Whose an entry of the submissions folder is, from its name alone: what a student puts inside counts for that
+student."""
 
 import re
 from collections import Counter
@@ -41,7 +42,8 @@ def of_entry(name, folder, exercises):
 
 
 def of_submitters(people, known):
-    """(Owner or None, note) of what Gradescope says who handed in: by e-mail or number if the roster has them, else by name."""
+    """(Owner or None, note) of what Gradescope says who handed in: by e-mail or number if the roster has them, else by
+    name."""
     if len(people) != 1:
         names = ", ".join(person.name or person.email for person in people)
         return None, f"was handed in by {len(people)} students together: {names}" if people else "names no student"
@@ -54,8 +56,8 @@ def of_submitters(people, known):
 
 
 def without_assignment(names, known):
-    """{name: what follows the assignment's} of folders called after both (week7-anna, as GitHub names repositories): where
-    that is an id of the roster, and the assignment stands before several."""
+    """{name: what follows the assignment's} of folders called after both (week7-anna, as GitHub names repositories):
+    where that is an id of the roster, and the assignment stands before several."""
     parts = [(name, name[:dash], name[dash + 1 :]) for name in names for dash, sign in enumerate(name) if sign == "-"]
     parts = [part for part in parts if known.has_id(part[2]) and not known.match(part[0])[0]]
     often = Counter(before for _, before, _ in parts)
@@ -71,7 +73,8 @@ def named(exercise):
 def students_of(owners, rows):
     """({owner: (student or None, why not)}, flags of an owner) for all `owners` of the folder.
 
-    Two entries never become one student by their name alone: each keeps a row, told apart by number, or neither is graded.
+    Two entries never become one student by their name alone: each keeps a row, told apart by number, or neither is
+    graded.
     """
     known, students, flags = Class(rows), {}, {}
     for owner in owners:

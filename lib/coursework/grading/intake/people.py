@@ -1,7 +1,8 @@
 """Who is who: the same person in the roster, in the names of files, and in the tables of other systems.
 
-What identifies is compared first: an id, an e-mail, a login. Only where none of them says anything, the name does, and only
-if nobody else has it. Two lines that fit one person, or two persons that fit one line, are left alone and reported.
+What identifies is compared first: an id, an e-mail, a login. Only where none of them says anything, the name does, and
+only if nobody else has it. Two lines that fit one person, or two persons that fit one line, are left alone and
+reported.
 """
 
 import re

@@ -14,8 +14,8 @@ class BadSubmissions(ValueError):
 
 
 def read_roster(path):
-    """The rows of a roster: a CSV with a column `student` (or as Canvas and Moodle export it) and any others, or one name
-    a line. Names are made different: two called Anna Ant become Anna Ant (a1) and Anna Ant (a2)."""
+    """The rows of a roster: a CSV with a column `student` (or as Canvas and Moodle export it) and any others, or one
+    name a line. Names are made different: two called Anna Ant become Anna Ant (a1) and Anna Ant (a2)."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -40,7 +40,8 @@ def read_roster(path):
 
 
 def _told_apart(rows):
-    """The rows with a name of its own for each, the roster's stays in `called`. Who is listed twice, alike, counts once."""
+    """The rows with a name of its own for each, the roster's stays in `called`. Who is listed twice, alike, counts
+    once."""
     rows = list({tuple(row.items()): row | {"called": row["student"]} for row in rows}.values())
     often = Counter(row["called"] for row in rows)
     for row in rows:

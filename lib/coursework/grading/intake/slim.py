@@ -1,7 +1,7 @@
 """A notebook without its outputs, whatever their size, in a memory that depends on the rest only.
 
-Students hand in hundreds of megabytes of pictures and printed numbers; none of it is graded. The text is read from the disk
-through a window: strings and brackets are found, and what stands behind "outputs" or "attachments" is jumped over.
+Students hand in hundreds of megabytes of pictures and printed numbers; none of it is graded. The text is read from the
+disk through a window: strings and brackets are found, and what stands behind "outputs" or "attachments" is jumped over.
 """
 
 import mmap
@@ -18,7 +18,8 @@ _DEPTH = 6  # of a cell's or a notebook's own keys, in every format
 
 
 def read(path, limit):
-    """The bytes of the notebook at `path`, with empty lists in the place of outputs; BadData if more than `limit` remain."""
+    """The bytes of the notebook at `path`, with empty lists in the place of outputs; BadData if more than `limit`
+    remain."""
     with exchange.opened(path, MAX_FILE) as file:
         size = file.seek(0, 2)
         if size <= limit:

@@ -28,8 +28,8 @@ NO_EXERCISE = "no exercise"
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook for one exercise; `path` is None if there is nothing to grade, and `status` says why. `date`: when
-    it was handed in, in seconds since 1970."""
+    """One student's notebook for one exercise; `path` is None if there is nothing to grade, and `status` says why.
+    `date`: when it was handed in, in seconds since 1970."""
 
     student: str
     exercise: str
@@ -59,8 +59,8 @@ class _Work:
 
 
 def find(source, exercises, rows=(), scratch=None, ids=None):
-    """A Submission for every student and every exercise (names such as "07_vector_add"), in a fixed order; entries of the
-    folder that fit nobody come last.
+    """A Submission for every student and every exercise (names such as "07_vector_add"), in a fixed order; entries of
+    the folder that fit nobody come last.
 
     `rows`: of the roster. `scratch`: where archives may be unpacked. `ids`: exercise -> ids of its cells.
     """

@@ -1,8 +1,8 @@
 """Results for Classroom 50: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 
-Its scores.json holds, for each owner of a repository, the history of their submissions, each a result.json (result/v1). What is
-put there by hand is marked `override`, and its own collection of scores leaves that alone: so are our grades marked, and so do we
-leave alone what somebody else marked.
+Its scores.json holds, for each owner of a repository, the history of their submissions, each a result.json (result/v1).
+What is put there by hand is marked `override`, and its own collection of scores leaves that alone: so are our grades
+marked, and so do we leave alone what somebody else marked.
 """
 
 import json
@@ -16,7 +16,8 @@ SCORES, RESULT = "classroom50/scores/v1", "classroom50/result/v1"
 
 
 def result(row, points, before):
-    """A result.json of a row: identity and links are those of the submission `before`, its last one. All points are whole."""
+    """A result.json of a row: identity and links are those of the submission `before`, its last one. All points are
+    whole."""
     tests = [
         {
             "test-name": f"{task['task']} {task['part']}",

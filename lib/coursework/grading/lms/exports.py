@@ -6,10 +6,10 @@
     python -m coursework.grading.lms.exports grades/ --classroom50 scores.json --exercise 07 --assignment SLUG
     python -m coursework.grading.lms.exports grades/ --table
 
-Canvas, Moodle and Classroom 50 want the file back that was exported from them; a grade that somebody entered there stays.
-The file goes to grades/export/ (or where --to says), who was left out to the terminal. Grades are written at any time; what
-was checked, and comments, only from the date in policy.toml on ([feedback]), or with --now. Exit status: 0, all are in it; 1, it
-was written, and somebody with a grade is not in it; 2, nothing was written.
+Canvas, Moodle and Classroom 50 want the file back that was exported from them; a grade that somebody entered there
+stays. The file goes to grades/export/ (or where --to says), who was left out to the terminal. Grades are written at any
+time; what was checked, and comments, only from the date in policy.toml on ([feedback]), or with --now. Exit status: 0,
+all are in it; 1, it was written, and somebody with a grade is not in it; 2, nothing was written.
 """
 
 import argparse
@@ -116,8 +116,8 @@ def _names(header, exercise):
 
 
 def moodle(rows, path, merge, column="Grade", released=True):
-    """(text, who is missing, doubts): Moodle's grading worksheet with the grades of one exercise; comments where there are none,
-    if feedback is `released`."""
+    """(text, who is missing, doubts): Moodle's grading worksheet with the grades of one exercise; comments where there
+    are none, if feedback is `released`."""
     exercises = sorted({r["exercise"] for r in rows})
     if len(exercises) != 1:
         raise ExportError(f"A worksheet belongs to one exercise; say which with --exercise: {', '.join(exercises)}.")
@@ -125,8 +125,9 @@ def moodle(rows, path, merge, column="Grade", released=True):
     header = table.rows[0]
     if lacks := [h for h in ("Identifier", column) if h not in header]:
         raise ExportError(
-            f"{path} lacks the columns {', '.join(lacks)}. It should be Moodle's grading worksheet; where Moodle speaks another "
-            "language, set it to English for the download and the upload, or name the column: --column 'HEADER'."
+            f"{path} lacks the columns {', '.join(lacks)}. It should be Moodle's grading worksheet; where Moodle "
+            "speaks another language, set it to English for the download and the upload, or name the column: --column "
+            "'HEADER'."
         )
     lines = [r for r in table.rows[1:] if r]
     found, doubts = people.match(persons_of(rows), [people.line_of(table.cells(r)) for r in lines])
@@ -219,7 +220,8 @@ def _held(held):
 
 
 def _of_another_system(who, system):
-    """Whether somebody belongs to another system: the roster's column `system` says so, or the name of the file handed in."""
+    """Whether somebody belongs to another system: the roster's column `system` says so, or the name of the file handed
+    in."""
     if said := who.get("system"):
         return people.key(said[0]) != people.key(system)
     return not who.get(system) and any(who.get(other_system) for other_system in people.NUMBERED)

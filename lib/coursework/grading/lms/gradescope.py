@@ -1,8 +1,9 @@
 """Results for Gradescope: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 
-Gradescope takes grades of programming assignments from an autograder only. So the export is an autograder that runs nothing of
-the student's: it looks up who submitted, and hands out the result that was made here. A submission that is not the one that was
-graded gets none, and says so; points that you changed in Gradescope are Gradescope's own, and stay.
+Gradescope takes grades of programming assignments from an autograder only. So the export is an autograder that runs
+nothing of the student's: it looks up who submitted, and hands out the result that was made here. A submission that is
+not the one that was graded gets none, and says so; points that you changed in Gradescope are Gradescope's own, and
+stay.
 """
 
 import io

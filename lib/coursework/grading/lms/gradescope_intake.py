@@ -1,4 +1,5 @@
-"""What Gradescope exports: a folder `submission_123` for each submission, and beside them a file that says whose each is."""
+"""What Gradescope exports: a folder `submission_123` for each submission, and beside them a file that says whose each
+is."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

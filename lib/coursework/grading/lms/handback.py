@@ -4,11 +4,12 @@
     python -m coursework.grading.lms.handback grades/ --canvas --exercise 07
     python -m coursework.grading.lms.handback grades/
 
-Moodle ("Upload multiple feedback files in a zip") goes by the participant's number, from its grading worksheet or from the names
-of the folders that it gave. Canvas ("Upload Submissions") goes by the name of the file that it gave, so that only those get
-theirs whose files were graded under that name. Without either: a zip with a page for each student.
+Moodle ("Upload multiple feedback files in a zip") goes by the participant's number, from its grading worksheet or from
+the names of the folders that it gave. Canvas ("Upload Submissions") goes by the name of the file that it gave, so that
+only those get theirs whose files were graded under that name. Without either: a zip with a page for each student.
 
-Feedback of an exercise whose date in policy.toml ([feedback]) has not come is left out; --now hands it back all the same.
+Feedback of an exercise whose date in policy.toml ([feedback]) has not come is left out; --now hands it back all the
+same.
 
 Exit status: 0, all are in it; 1, it was written, and somebody is not in it; 2, nothing was written.
 """

@@ -1,7 +1,7 @@
 """Tables of other systems: read and written as they came, and what may be put into a cell of them.
 
-A cell that holds something is somebody's grade, and stays, unless it is what we wrote there the last time: `exported.json`
-remembers that. Who handed in nothing is left as they were.
+A cell that holds something is somebody's grade, and stays, unless it is what we wrote there the last time:
+`exported.json` remembers that. Who handed in nothing is left as they were.
 """
 
 import csv
@@ -72,7 +72,8 @@ class Merge:
     without: list = field(default_factory=list)
 
     def grade(self, row, most=None):
-        """What to write for a row, as text; None where there is no grade. `most`: the points that the other system gives."""
+        """What to write for a row, as text; None where there is no grade. `most`: the points that the other system
+        gives."""
         if open_grade(row):
             nothing_came = row["status"].startswith(("missing", "unreadable"))
             if not (self.zero and nothing_came):

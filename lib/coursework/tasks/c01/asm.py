@@ -114,8 +114,8 @@ ASM = PredictionTask(
     ),
     hints=(
         "Which line says how many elements a round handles, and which lines do arithmetic?",
-        "ymm has 256 bits, xmm 128. The second loop takes over where the first one cannot make a whole round; the third one takes "
-        "single elements (ss: scalar, single).",
+        "ymm has 256 bits, xmm 128. The second loop takes over where the first one cannot make a whole round; the "
+        "third one takes single elements (ss: scalar, single).",
         "How many whole rounds of the first loop go into 1007? Divide what is left among the other two loops, and "
         "count four multiply-adds for each round of the first.",
     ),

@@ -57,15 +57,24 @@ def _benchmark(arguments, result):
         return Slip("warm-up", "the first call outside of what is timed", WARM_UP)
     inside = [event for interval in intervals for event in interval]
     if any(event[0] == "make_data" for event in inside):
-        return Slip("setup-timed", "nothing but the call between two readings of the clock",
-                    "The time to make the data is measured, too. Make it before you read the clock.")  # fmt: skip
+        return Slip(
+            "setup-timed",
+            "nothing but the call between two readings of the clock",
+            "The time to make the data is measured, too. Make it before you read the clock.",
+        )
     timed = [event for event in inside if event[0] == "function"]
     if any(not event[2] for event in timed):
-        return Slip("cached", "data of its own for each timed call",
-                    "A call got data that the function had seen before: it lies in the cache. Call make_data() for each.")  # fmt: skip
+        return Slip(
+            "cached",
+            "data of its own for each timed call",
+            "A call got data that the function had seen before: it lies in the cache. Call make_data() for each.",
+        )
     if [len(interval) for interval in intervals] != [1] * repeats:
-        return Slip("count", f"{repeats} times, each of one call",
-                    f"There are {len(timed)} timed calls in {len(intervals)} pairs of readings. One pair around each call.")  # fmt: skip
+        return Slip(
+            "count",
+            f"{repeats} times, each of one call",
+            f"There are {len(timed)} timed calls in {len(intervals)} pairs of readings. One pair around each call.",
+        )
     times = [event[1] for event in timed]
     return judge_statistic(value, times, statistics.median(times), "the median of the times")
 
@@ -85,9 +94,11 @@ BUG = ScenarioTask(
         Case("6 repeats, every 5th is disturbed", lambda rng: (6, 2.0, 5)),
     ),
     hints=(
-        "Write down all that happens between the two readings of the clock in the first round. What of it is the function?",
-        "Three things: the first call is special, making data is not the function's work, and one disturbed run spoils a mean.",
-        "In the loop, which call must stand before start = clock()? What must have been called once before the loop begins? "
-        "And which function of statistics hardly notices one long run?",
+        "Write down all that happens between the two readings of the clock in the first round. What of it is the "
+        "function?",
+        "Three things: the first call is special, making data is not the function's work, and one disturbed run spoils "
+        "a mean.",
+        "In the loop, which call must stand before start = clock()? What must have been called once before the loop "
+        "begins? And which function of statistics hardly notices one long run?",
     ),
 )

@@ -108,7 +108,8 @@ CLAIMS = CounterexampleTask(
             fields={"peer": Numbers(1, 6, 1, 100, np.float64), "ours": Numbers(1, 6, 1, 100, np.float64)},
             rules=((lambda peer, ours: len(peer) == len(ours), "as many times of the one as of the other"),),
             case=lambda peer, ours: Case(f"{len(peer)} times each", lambda rng: (peer.tolist(), ours.tolist())),
-            lead="One of the two is the winner here, whoever is asked. When can a mean be above 1 although half of it is below?",
+            lead="One of the two is the winner here, whoever is asked. When can a mean be above 1 although half of it "
+            "is below?",
         ),
         Flaw(
             name="workers",
@@ -120,7 +121,8 @@ CLAIMS = CounterexampleTask(
             case=lambda percent, wanted: Case(
                 f"{percent} % serial, {wanted} times as fast", lambda rng: (percent, wanted)
             ),
-            lead="A computer's 0.1 is not a tenth. When does the smallest error of a quotient change what ceil makes of it?",
+            lead="A computer's 0.1 is not a tenth. When does the smallest error of a quotient change what ceil makes "
+            "of it?",
         ),
         Flaw(
             name="clock",
@@ -129,14 +131,16 @@ CLAIMS = CounterexampleTask(
             right=_time_of,
             fields={"tick": Whole(1, 60), "cost": Whole(1, 60)},
             case=lambda tick, cost: Case(f"a tick of {tick}, a call of {cost}", lambda rng: (tick, cost)),
-            lead="The clock stands still between two ticks. How far apart can the time that passed and the time that it shows be?",
+            lead="The clock stands still between two ticks. How far apart can the time that passed and the time that "
+            "it shows be?",
         ),
     ),
     hints=(
         "For each function: which step of it throws something away, or treats two things alike that are not?",
-        "ratio: let each be faster once. workers: look for inputs whose exact answer is a whole number before it is rounded. clock: "
-        "what is shown is a whole number of ticks.",
-        "ratio: two pairs of times are enough. workers: a loop over all inputs finds some, if you compare with whole-number "
-        "arithmetic. clock: choose a tick so long that the loop ends at the first one, and count calls by hand.",
+        "ratio: let each be faster once. workers: look for inputs whose exact answer is a whole number before it is "
+        "rounded. clock: what is shown is a whole number of ticks.",
+        "ratio: two pairs of times are enough. workers: a loop over all inputs finds some, if you compare with "
+        "whole-number arithmetic. clock: choose a tick so long that the loop ends at the first one, and count calls by "
+        "hand.",
     ),
 )

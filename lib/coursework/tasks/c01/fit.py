@@ -33,8 +33,8 @@ def judge_fit(arguments, result):
         if misses:
             return None
         cause = (
-            f"The line through the medians is {fixed:.4g} + {slope:.4g} / n. With each number of workers it lies between the "
-            "fastest and the slowest run: nothing speaks against it. Is it yours? "
+            f"The line through the medians is {fixed:.4g} + {slope:.4g} / n. With each number of workers it lies "
+            "between the fastest and the slowest run: nothing speaks against it. Is it yours? "
         )
         cause += (
             "A share below 0 is returned, too." if share < 0 else "(A function without a `return` gives None, too.)"
@@ -43,7 +43,10 @@ def judge_fit(arguments, result):
     if misses:
         n, said, low, high = misses[0]
         expected = "None: the model does not hold"
-        cause = f"With {n} worker{'s' if n > 1 else ''} the line says {said:.4g} s, and the runs took {low:.4g} to {high:.4g} s. No share describes that."
+        cause = (
+            f"With {n} worker{'s' if n > 1 else ''} the line says {said:.4g} s, and the runs took {low:.4g} to "
+            f"{high:.4g} s. No share describes that."
+        )
         return Slip("accepted", expected, cause)
     expected = f"{share:.6g}"
     if not is_number(result):
@@ -64,7 +67,10 @@ def judge_fit(arguments, result):
     if near(slope) or near(fixed / slope):
         return Slip("share", expected, "With one worker, n = 1, the time is a + b. The share is a / (a + b).")
     if near(_share(workers, runs, statistics.mean)):
-        cause = "These are means, or all runs at once, which fits the same line. One disturbed run pulls it: take medians first."
+        cause = (
+            "These are means, or all runs at once, which fits the same line. One disturbed run pulls it: take medians "
+            "first."
+        )
         return Slip("mean", expected, cause)
     if near(_share(workers, runs, min)):
         return Slip("fastest", expected, "These are the fastest runs: lucky ones. Take medians.")
@@ -79,8 +85,8 @@ def judge_fit(arguments, result):
 
 
 def runs_of(serial, workers, noise=0.02, scale=1.0, per_worker=0.0, disturbed=(), repeats=5):
-    """make(rng) -> (workers, runs): Amdahl's law, with relative noise, `per_worker` seconds more for each worker (of the
-    time with one), and single runs that took 20 times as long."""
+    """make(rng) -> (workers, runs): Amdahl's law, with relative noise, `per_worker` seconds more for each worker (of
+    the time with one), and single runs that took 20 times as long."""
 
     def make(rng):
         runs = []
@@ -125,10 +131,11 @@ FIT = FunctionTask(
     ),
     advice={"raised-TypeError": "runs holds a list of times for each number of workers."},
     hints=(
-        "One run in a list was disturbed. Which number of the list hardly notices? And against what is a + b / n a straight line?",
-        "The median of each list; then a line against 1 / n: b is its slope, a its value at 1 / n = 0. Where does the line lie, "
-        "compared with the runs?",
-        "np.polyfit(x, y, 1) returns slope and intercept. Work out a + b / n for each n and compare with the fastest and the slowest "
-        "run of that n: one that lies outside is enough for None.",
+        "One run in a list was disturbed. Which number of the list hardly notices? And against what is a + b / n a "
+        "straight line?",
+        "The median of each list; then a line against 1 / n: b is its slope, a its value at 1 / n = 0. Where does the "
+        "line lie, compared with the runs?",
+        "np.polyfit(x, y, 1) returns slope and intercept. Work out a + b / n for each n and compare with the fastest "
+        "and the slowest run of that n: one that lies outside is enough for None.",
     ),
 )

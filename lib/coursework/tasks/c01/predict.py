@@ -103,7 +103,8 @@ PREDICT = PredictionTask(
         ),
         Question(
             "in_flight",
-            f"chains that keep a core busy which can begin {UNITS} steps in each cycle, with a latency of {LATENCY} cycles",
+            f"chains that keep a core busy which can begin {UNITS} steps in each cycle, with a latency of {LATENCY} "
+            "cycles",
             _fewest_chains,
             {
                 LATENCY: f"With {LATENCY} chains, one step can begin in each cycle. The core can begin {UNITS}.",
@@ -128,8 +129,10 @@ PREDICT = PredictionTask(
         ),
     ),
     hints=(
-        "Take one element: how many steps does the rule have, and how many flops is a step? For the chains: draw the cycles as columns.",
-        "Vectors: elements / lanes of them, each goes through all steps. In flight = steps begun per cycle * cycles of one step.",
+        "Take one element: how many steps does the rule have, and how many flops is a step? For the chains: draw the "
+        "cycles as columns.",
+        "Vectors: elements / lanes of them, each goes through all steps. In flight = steps begun per cycle * cycles of "
+        "one step.",
         "flops: what do the steps of one element cost, and how many elements are there? intensity: which bytes belong "
         "to one element? scaled: how many hours would one worker need for all of it?",
     ),

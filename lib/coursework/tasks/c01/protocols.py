@@ -13,9 +13,9 @@ USUAL = 0.002  # seconds of one call, compiled, undisturbed, with data that it h
 def play_protocol(protocol, repeats, compiling, disturbed):
     """Run `protocol(function, use, make_data, clock, repeats)` on a clock of ours. Returns its value and what happened.
 
-    The first call takes `compiling` seconds more, the calls of which `disturbed` has the number 40 times as long, a call with
-    data that was seen before a quarter. As a compiler does, the machine leaves out a call whose result is never used: the
-    protocol is run twice, and in the first run we see which results it uses.
+    The first call takes `compiling` seconds more, the calls of which `disturbed` has the number 40 times as long, a
+    call with data that was seen before a quarter. As a compiler does, the machine leaves out a call whose result is
+    never used: the protocol is run twice, and in the first run we see which results it uses.
     """
     kept = _run_protocol(protocol, repeats, compiling, disturbed, None)["used"]
     return _run_protocol(protocol, repeats, compiling, disturbed, kept)
@@ -155,13 +155,14 @@ PROTOCOLS = DetectiveTask(
         Fault("noisy", "several calls are timed, and disturbed ones decide", ("disturbed",)),
     ),
     advice={
-        "verdict": "Go through the calls of this benchmark on this machine one by one: which of them lies between two readings of "
-        "the clock, with which data, and who looks at its result?"
+        "verdict": "Go through the calls of this benchmark on this machine one by one: which of them lies between two "
+        "readings of the clock, with which data, and who looks at its result?"
     },
     hints=(
         "For each of the five: which call is the first one, and is it timed? If so: does its time get into the result?",
-        "Look for three more things: a result that nobody looks at, data that comes twice, a number of timed calls that is one.",
-        "Let the first call take 30 s, and write the list `times` of each benchmark. In which of them does an extreme value not "
-        "matter?",
+        "Look for three more things: a result that nobody looks at, data that comes twice, a number of timed calls "
+        "that is one.",
+        "Let the first call take 30 s, and write the list `times` of each benchmark. In which of them does an extreme "
+        "value not matter?",
     ),
 )

@@ -59,20 +59,32 @@ def _ratio(arguments, result):
         if any(first_call is event for event in inside):
             return Slip("warm-up", f"the first call of {name}() outside of what is timed", WARM_UP)
     if any(len(interval) != 1 for interval in intervals):
-        return Slip("mixed", "one call between two readings of the clock",
-                    "Between two readings there is more than one call, or none. Time each call by itself.")  # fmt: skip
+        return Slip(
+            "mixed",
+            "one call between two readings of the clock",
+            "Between two readings there is more than one call, or none. Time each call by itself.",
+        )
     if len(intervals) != 2 * rounds:
-        return Slip("count", f"{rounds} rounds: {2 * rounds} timed calls",
-                    f"There are {len(intervals)} timed calls. In a round, each of the two runs once.")  # fmt: skip
+        return Slip(
+            "count",
+            f"{rounds} rounds: {2 * rounds} timed calls",
+            f"There are {len(intervals)} timed calls. In a round, each of the two runs once.",
+        )
     pairs = [(intervals[k][0], intervals[k + 1][0]) for k in range(0, 2 * rounds, 2)]
     if any(a[0] == b[0] for a, b in pairs):
-        return Slip("blocks", "peer and ours once in each round",
-                    "One is run several times in a row. If the machine drifts, whoever comes later is hit: take turns.")  # fmt: skip
+        return Slip(
+            "blocks",
+            "peer and ours once in each round",
+            "One is run several times in a row. If the machine drifts, whoever comes later is hit: take turns.",
+        )
     ahead = [a[0] for a, _ in pairs]
     if abs(2 * ahead.count("peer") - rounds) > 1:
-        return Slip("order", "each of the two first in half of the rounds",
-                    f"peer was first in {ahead.count('peer')} of {rounds} rounds. Who runs behind the other may find its "
-                    "threads or its data: change the order from round to round.")  # fmt: skip
+        return Slip(
+            "order",
+            "each of the two first in half of the rounds",
+            f"peer was first in {ahead.count('peer')} of {rounds} rounds. Who runs behind the other may find "
+            "its threads or its data: change the order from round to round.",
+        )
     times = [{a[0]: a[1], b[0]: b[1]} for a, b in pairs]
     ratios = [t["peer"] / t["ours"] for t in times]
     right = statistics.median(ratios)
@@ -87,12 +99,18 @@ def _ratio(arguments, result):
             )
         crossed = [r if k % 2 == (ahead[0] == "ours") else 1 / r for k, r in enumerate(ratios)]
         if is_close(value, statistics.median(crossed)) or is_close(value, statistics.median(1 / r for r in crossed)):
-            cause = "In the rounds in which the order is changed, the time of ours is taken for that of peer: keep each by name."
+            cause = (
+                "In the rounds in which the order is changed, the time of ours is taken for that of peer: keep each by "
+                "name."
+            )
             return Slip("crossed", expected, cause)
         if is_close(value, statistics.median(t["peer"] - t["ours"] for t in times)):
             return Slip("difference", expected, "This is a difference of times, in seconds. A ratio is peer / ours.")
         if is_close(value, statistics.median(peer) / statistics.median(ours)):
-            cause = "This is the ratio of two medians. They may come from different rounds: form the ratio inside each round."
+            cause = (
+                "This is the ratio of two medians. They may come from different rounds: form the ratio inside each "
+                "round."
+            )
             return Slip("medians", expected, cause)
         if is_close(value, math.fsum(peer) / math.fsum(ours)):
             return Slip(
@@ -120,7 +138,8 @@ RATIO = ScenarioTask(
     ),
     hints=(
         "What would go wrong if peer ran 10 times and then ours 10 times, while the machine gets slower?",
-        "Warm up both. Then, in each round, time one call of each and keep peer / ours. In every second round, begin with ours.",
+        "Warm up both. Then, in each round, time one call of each and keep peer / ours. In every second round, begin "
+        "with ours.",
         "Let a small function time one call. What tells you, from the number of a round, who begins in it? Keep a "
         "ratio of each round, whoever began; which function of statistics hardly notices one bad round?",
     ),

@@ -29,8 +29,8 @@ def changes(loops, kept, peak, bandwidth, model="each", saved=1):
 
 
 _PAIR = (
-    "Two loops that become one: the flops of both, the bytes of both less kept[k], and the longer of the two times. All other "
-    "loops stay as they were, and so do peak and bandwidth."
+    "Two loops that become one: the flops of both, the bytes of both less kept[k], and the longer of the two times. "
+    "All other loops stay as they were, and so do peak and bandwidth."
 )
 
 
@@ -53,7 +53,8 @@ def judge_roof(arguments, result):
         return Slip(
             "not-best",
             expected,
-            f"The seconds belong to this choice, but another change gives less: {best[0]!r}. What seconds do you find for it?{more}",
+            f"The seconds belong to this choice, but another change gives less: {best[0]!r}. What seconds do you find "
+            f"for it?{more}",
         )
     before = _seconds(arguments[0], *arguments[2:])
     if is_close(seconds, before):
@@ -62,10 +63,18 @@ def judge_roof(arguments, result):
         cause = "These are the seconds that the change saves. The seconds that the program then takes are asked for."
         return Slip("saved", expected, cause)
     for model, cause in (
-        ("whole", "This takes the program as one loop. The loops run one after the other: each has a limit of its own, and the "
-         "memory rests while a loop computes."),
-        ("sum", "In a loop, arithmetic and memory work at the same moment: the longer of the two times counts, not their sum."),
-    ):  # fmt: skip
+        (
+            "whole",
+            "This takes the program as one loop. The loops run one after the other: each has a limit of its "
+            "own, and the "
+            "memory rests while a loop computes.",
+        ),
+        (
+            "sum",
+            "In a loop, arithmetic and memory work at the same moment: the longer of the two times counts, not "
+            "their sum.",
+        ),
+    ):
         wrong = changes(*arguments, model=model)
         if is_close(seconds, wrong[choice]) or is_close(seconds, min(wrong.values())):
             return Slip(model, expected, cause)
@@ -123,9 +132,9 @@ ROOF = FunctionTask(
     },
     hints=(
         "What holds up each loop, one after the other? Does twice the bandwidth help a loop that waits for arithmetic?",
-        "Write a helper that adds up the longer of the two times of each loop. Call it once for each change: with 2 * peak, with "
-        "2 * bandwidth, and with a list in which two loops have become one.",
-        "The fused loop has the flops of both, and the bytes of both less kept[k]. Keep (seconds, choice) of each change and take "
-        "the pair with the fewest seconds.",
+        "Write a helper that adds up the longer of the two times of each loop. Call it once for each change: with 2 * "
+        "peak, with 2 * bandwidth, and with a list in which two loops have become one.",
+        "The fused loop has the flops of both, and the bytes of both less kept[k]. Keep (seconds, choice) of each "
+        "change and take the pair with the fewest seconds.",
     ),
 )

@@ -57,9 +57,17 @@ def judge_statistic(value, values, right, name):
         ("largest", max(values), "This is the largest: a disturbed run. Take the median."),
         ("sum", math.fsum(values), "This is the sum of all runs. Take the median of the single ones."),
         ("middle", values[len(values) // 2], "This is the one in the middle of the list as measured. Sort it first."),
-        ("upper", sorted(values)[len(values) // 2], "The number is even: the median is the mean of the two in the middle."),
-        ("lower", sorted(values)[(len(values) - 1) // 2], "The number is even: the median is the mean of the two in the middle."),
-    ):  # fmt: skip
+        (
+            "upper",
+            sorted(values)[len(values) // 2],
+            "The number is even: the median is the mean of the two in the middle.",
+        ),
+        (
+            "lower",
+            sorted(values)[(len(values) - 1) // 2],
+            "The number is even: the median is the mean of the two in the middle.",
+        ),
+    ):
         if is_close(value, mistaken):
             return Slip(kind, expected, cause)
     return Slip(

@@ -29,14 +29,16 @@ def best_number(serial, parallel, starting, cores, pace, least_use, wrong=""):
 
 
 WORKERS_WRONG = {
-    "straggler": "One of the cores is slow. With all cores, the last worker is on it, and everybody waits for that worker.",
+    "straggler": "One of the cores is slow. With all cores, the last worker is on it, and everybody waits for that "
+    "worker.",
     "always": "The slow core is taken last: with fewer workers than cores, nobody is on it.",
     "starting": "Each worker beyond the first has to be started, one after the other. That time is serial, too.",
-    "waiting": "Its utilisation is too low: workers that are done wait for the one on the slow core, and who waits does not work.",
-    "use": "This is the fastest number, but its utilisation is below what is asked for. While the first worker works alone, and "
-    "while it starts the others, these do not work.",
+    "waiting": "Its utilisation is too low: workers that are done wait for the one on the slow core, and who waits "
+    "does not work.",
+    "use": "This is the fastest number, but its utilisation is below what is asked for. While the first worker works "
+    "alone, and while it starts the others, these do not work.",
     "faster": "On the slow core a share takes longer: share / pace.",
-    "mean pace": "The shares are equal, and nobody takes over what the slow worker has not done: it needs share / pace.",
+    "mean pace": "The shares are equal, and nobody takes over what the slow worker has left: it needs share / pace.",
 }
 
 
@@ -63,12 +65,21 @@ def judge_workers(arguments, result):
             return Slip(wrong.replace(" ", "-"), expected, cause, got)
     right, use = _run(said, *arguments)
     if not is_close(seconds, right):
-        cause = "serial, then starting for each worker beyond the first, then the share of the slowest worker: add up these three."
+        cause = (
+            "serial, then starting for each worker beyond the first, then the share of the slowest worker: add up "
+            "these three."
+        )
         return Slip("seconds", expected, cause, f"({said}, {seconds:.6g}); with {said} workers it takes {right:.6g}")
     if use < arguments[5]:
-        cause = "Utilisation: the seconds in which workers work, added up, over workers * seconds. Who is ready waits for the slowest."
+        cause = (
+            "Utilisation: the seconds in which workers work, added up, over workers * seconds. Who is ready waits for "
+            "the slowest."
+        )
         return Slip("use", expected, cause, f"({said}, {seconds:.6g}), utilisation {use:.3f}")
-    cause = "The seconds are right for this number. Another one is allowed, and faster. Do you try all numbers from 1 to `cores`, the "
+    cause = (
+        "The seconds are right for this number. Another one is allowed, and faster. Do you try all numbers from 1 to "
+        "`cores`, the "
+    )
     return Slip("not-best", expected, f"{cause}last one too, and compare their seconds?")
 
 

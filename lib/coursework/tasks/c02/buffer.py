@@ -23,16 +23,18 @@ BUFFER = ThreadTask(
     ),
     advice={
         "deadlock": (
-            "Somebody waits in `wait` and is never told. Whom does each of `put`, `get` and `close` have to wake: one thread, or "
-            "all that may be concerned, while it holds the same lock? And does it look at the state before it waits: may a "
-            "getter wait although it is closed, a putter although there is room?"
+            "Somebody waits in `wait` and is never told. Whom does each of `put`, `get` and `close` have to wake: one "
+            "thread, or all that may be concerned, while it holds the same lock? And does it look at the state before "
+            "it waits: may a getter wait although it is closed, a putter although there is room?"
         ),
-        "raised-RuntimeError": "`wait` and `notify` need the lock of their condition: put them inside `with` of that condition.",
+        "raised-RuntimeError": "`wait` and `notify` need the lock of their condition: put them inside `with` of that "
+        "condition.",
         "raised-IndexError": (
-            "A thread took from an empty buffer. It had been told of an item, but another was faster. After `wait`, look "
-            "again: `while`, not `if`."
+            "A thread took from an empty buffer. It had been told of an item, but another was faster. After `wait`, "
+            "look again: `while`, not `if`."
         ),
-        "busy-waiting": "The thread asks again and again instead of sleeping until it is told. That is what `wait` is for.",
+        "busy-waiting": "The thread asks again and again instead of sleeping until it is told. That is what `wait` is "
+        "for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
     },
@@ -43,8 +45,8 @@ BUFFER = ThreadTask(
     },
     hints=(
         "For each of `put` and `get`: what must be true before it may go on? And who can make it true?",
-        "One `Condition`. `put` waits while the buffer is full; `get` waits while it is empty and not closed. Whoever changes "
-        "something (`put`, `get`, `close`) calls `notify_all`.",
+        "One `Condition`. `put` waits while the buffer is full; `get` waits while it is empty and not closed. Whoever "
+        "changes something (`put`, `get`, `close`) calls `notify_all`.",
         "`get`: the loop that waits compares two things, and goes on when one of them is no longer so. Behind it the "
         "buffer may be empty all the same: what is returned then? And whom must you tell after taking an item?",
     ),

@@ -140,14 +140,15 @@ BUFFERS = DetectiveTask(
         Fault("disorder", "items of one producer can come in another order", ("order",)),
     ),
     advice={
-        "verdict": "Follow two threads that wait at the same time, for different things. Who is woken, what is true when it has "
-        "the lock again, and does it look?"
+        "verdict": "Follow two threads that wait at the same time, for different things. Who is woken, what is true "
+        "when it has the lock again, and does it look?"
     },
     hints=(
-        "For each `wait`: what may have happened between the notification and the moment at which the thread has the lock again?",
-        "For each `notify`: which threads may wait there, and for what? For each `append` and `popleft`: was the lock held all the "
-        "time since somebody looked?",
-        "Play bound 1 with two producers and two consumers on paper. One item is put, then taken: write down after each step who "
-        "waits where. One of the four has two waiting rooms: who sleeps in which?",
+        "For each `wait`: what may have happened between the notification and the moment at which the thread has the "
+        "lock again?",
+        "For each `notify`: which threads may wait there, and for what? For each `append` and `popleft`: was the lock "
+        "held all the time since somebody looked?",
+        "Play bound 1 with two producers and two consumers on paper. One item is put, then taken: write down after "
+        "each step who waits where. One of the four has two waiting rooms: who sleeps in which?",
     ),
 )

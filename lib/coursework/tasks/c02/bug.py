@@ -32,8 +32,8 @@ def judge_meet(arguments, result):
         return None
     k, came = result
     cause = (
-        "A thread went on too early. After `wait`, does it look whether the round that it came for is over, or at something "
-        "that belongs to another round?"
+        "A thread went on too early. After `wait`, does it look whether the round that it came for is over, or at "
+        "something that belongs to another round?"
     )
     return Slip(
         "early",
@@ -65,17 +65,20 @@ BUG = ThreadTask(
         Case("two threads, two rounds", coming(2, 2)),
     ),
     advice={
-        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if that is one, and "
-        "in each round anew? Then either nobody woke the others, or one was woken and waited again: with what does it compare, and what had that become by "
-        "the time that it looked?",
-        "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is for.",
+        "deadlock": "Somebody waits at the barrier for ever. Does it open when exactly `parties` have come, also if "
+        "that is one, and in each round anew? Then either nobody woke the others, or one was woken and waited again: "
+        "with what does it compare, and what had that become by the time that it looked?",
+        "busy-waiting": "A thread asks again and again instead of sleeping until all have come. That is what `wait` is "
+        "for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
     },
     hints=(
-        "Run the check on the code as it is. Who should have been woken, and was not? Then mend that, and run it again.",
-        "How many threads wait when the last one comes? And can a thread be back at the barrier before another one has left it?",
-        "A thread waits for the end of its own round. Number the rounds: who comes keeps the number that it found; the last one "
-        "raises it. What must the loop compare then?",
+        "Run the check on the code as it is. Who should have been woken, and was not? Then mend that, and run it "
+        "again.",
+        "How many threads wait when the last one comes? And can a thread be back at the barrier before another one has "
+        "left it?",
+        "A thread waits for the end of its own round. Number the rounds: who comes keeps the number that it found; the "
+        "last one raises it. What must the loop compare then?",
     ),
 )

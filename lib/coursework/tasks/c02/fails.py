@@ -126,14 +126,16 @@ FAILS = CounterexampleTask(
                 ),
             ),
             agrees="both payments are made, in every schedule tried",
-            lead="Write down which two locks each payment takes, and which of them first. The accounts are in order; are the locks?",
+            lead="Write down which two locks each payment takes, and which of them first. The accounts are in order; "
+            "are the locks?",
         ),
     ),
     hints=(
-        "A deadlock needs a ring: each holds what the next one wants. What can each job, or each payment, hold and still want "
-        "more?",
+        "A deadlock needs a ring: each holds what the next one wants. What can each job, or each payment, hold and "
+        "still want more?",
         "places: a job that needs n can hold n - 1 and hang. payments: the smaller account may have the larger lock.",
-        "places: add up what three jobs can hold with one place missing each, and compare with 6. payments: let both use the "
-        "same two locks; write the locks of accounts 0 to 8 in a row, 0 1 2 0 1 2 ..., and look for pairs that fall.",
+        "places: add up what three jobs can hold with one place missing each, and compare with 6. payments: let both "
+        "use the same two locks; write the locks of accounts 0 to 8 in a row, 0 1 2 0 1 2 ..., and look for pairs that "
+        "fall.",
     ),
 )

@@ -43,7 +43,8 @@ GIL = PredictionTask(
         ),
         Question(
             "mixed",
-            "milliseconds until two threads are done, each with 1 ms of Python, 4 ms in NumPy without the GIL, 1 ms of Python",
+            "milliseconds until two threads are done, each with 1 ms of Python, 4 ms in NumPy without the GIL, 1 ms of "
+            "Python",
             lambda: finished(["PNNNNP"] * 2),
             {
                 12: "That is one after the other. While one of them is in NumPy, the GIL is free.",
@@ -68,6 +69,7 @@ GIL = PredictionTask(
     hints=(
         "For each millisecond: which of the two threads needs the GIL, and who has it?",
         "Two rows of letters, P and N. Shift the second row to the right until no column has two P.",
-        "python: nothing overlaps. mixed: how far must the second row be shifted? pays: from which w on is 50 + w / 2 below w?",
+        "python: nothing overlaps. mixed: how far must the second row be shifted? pays: from which w on is 50 + w / 2 "
+        "below w?",
     ),
 )

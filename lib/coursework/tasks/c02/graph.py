@@ -7,8 +7,8 @@ from ...kinds.thread import ThreadTask
 
 
 def run_graph(Graph, needs, waits):
-    """Run the tasks of a graph, each in a thread of its own from the moment that it is submitted. `waits`: {task: another
-    one, for whose beginning it waits}."""
+    """Run the tasks of a graph, each in a thread of its own from the moment that it is submitted. `waits`: {task:
+    another one, for whose beginning it waits}."""
     order, early, running, over = [], [], [], set()
     begun = {name: threading.Event() for name in needs}
 
@@ -45,8 +45,8 @@ def judge_graph(arguments, result):
     if early:
         name, need = early[0]
         cause = (
-            "A task was handed over too early. It may need several others: being needed by the one that has just finished is "
-            "not enough. And needs[x] are those before x, not those after it."
+            "A task was handed over too early. It may need several others: being needed by the one that has just "
+            "finished is not enough. And needs[x] are those before x, not those after it."
         )
         return Slip("early", told, cause, f"{name} submitted when {need} was not finished")
     twice = next((name for name in order if order.count(name) > 1), None)
@@ -59,13 +59,13 @@ def judge_graph(arguments, result):
 
 
 GRAPH_TWICE = (
-    "Two threads found the same task ready, and both submitted it. Who brings the number of open needs to 0 must learn it in the "
-    "same step, under the lock, in which it takes one off. And a task that `submit` got in `start` may end before `start` has: "
-    "what does `start` look at then?"
+    "Two threads found the same task ready, and both submitted it. Who brings the number of open needs to 0 must learn "
+    "it in the same step, under the lock, in which it takes one off. And a task that `submit` got in `start` may end "
+    "before `start` has: what does `start` look at then?"
 )
 GRAPH_MISSING = (
-    "A task was never submitted, though all that it needs is finished: nobody found it ready. Were two needs taken off at once, "
-    "and one of them lost? Or do the numbers of open needs belong to another graph, or begin too high?"
+    "A task was never submitted, though all that it needs is finished: nobody found it ready. Were two needs taken off "
+    "at once, and one of them lost? Or do the numbers of open needs belong to another graph, or begin too high?"
 )
 
 
@@ -94,21 +94,26 @@ GRAPH = ThreadTask(
         Case("c needs a alone, and b goes on until c has begun", graphed("a b c:a", b="c")),
     ),
     advice={
-        "deadlock": "Somebody waits for ever. A task may begin as soon as all that it needs itself is finished, whatever else is still "
-        "running. And nobody may wait inside `finished` or `start`.",
+        "deadlock": "Somebody waits for ever. A task may begin as soon as all that it needs itself is finished, "
+        "whatever else is still running. And nobody may wait inside `finished` or `start`.",
         "lost-update": GRAPH_MISSING,
-        "raised-KeyError": "A name has no entry. needs[x] is the list of the tasks before x, and [] for one that needs nothing. Is "
-        "everything set up before the first `submit`, which may bring a call of `finished` at once?",
-        "raised-AttributeError": "Is everything set up in `__init__`, before the first `submit`, which may bring a call of `finished` at once?",
-        "busy-waiting": "`finished` asks again and again. It need not wait: the thread that finishes the last need submits the task.",
-        "endless": "`finished` turns in a loop. It need not wait: the thread that finishes the last need submits the task.",
-        "livelock": "`finished` turns in a loop. It need not wait: the thread that finishes the last need submits the task.",
+        "raised-KeyError": "A name has no entry. needs[x] is the list of the tasks before x, and [] for one that needs "
+        "nothing. Is everything set up before the first `submit`, which may bring a call of `finished` at once?",
+        "raised-AttributeError": "Is everything set up in `__init__`, before the first `submit`, which may bring a "
+        "call of `finished` at once?",
+        "busy-waiting": "`finished` asks again and again. It need not wait: the thread that finishes the last need "
+        "submits the task.",
+        "endless": "`finished` turns in a loop. It need not wait: the thread that finishes the last need submits the "
+        "task.",
+        "livelock": "`finished` turns in a loop. It need not wait: the thread that finishes the last need submits the "
+        "task.",
     },
     hints=(
-        "Task d needs b and c, which finish in two threads, in any order. Which of the two threads submits d, and how does it know?",
-        "For each task the number of its needs that are still open, and the list of the tasks that need it. `finished` takes one off "
-        "for each task of that list; who comes to 0 submits.",
-        "Take one off and compare with 0 under one lock, and keep the answer in a name of your own. In `start`, the open numbers may "
-        "already be changing: what tells you, unchanged, which tasks need nothing?",
+        "Task d needs b and c, which finish in two threads, in any order. Which of the two threads submits d, and how "
+        "does it know?",
+        "For each task the number of its needs that are still open, and the list of the tasks that need it. `finished` "
+        "takes one off for each task of that list; who comes to 0 submits.",
+        "Take one off and compare with 0 under one lock, and keep the answer in a name of your own. In `start`, the "
+        "open numbers may already be changing: what tells you, unchanged, which tasks need nothing?",
     ),
 )

@@ -44,15 +44,16 @@ HANG = ScheduleTask(
     score=lambda played: len(played.waiting),
     shown="{} of 3 threads wait forever",
     slips={
-        0: "All threads came to their end. Which lock must A hold, and which B, so that each wants what the other has? And how "
-        "does each of them get past its `if`?",
+        0: "All threads came to their end. Which lock must A hold, and which B, so that each wants what the other has? "
+        "And how does each of them get past its `if`?",
         2: "Two hang, and the third has ended. How does it get past its `if`, so that it asks for a lock as well?",
     },
     hints=(
-        "The flag shall let in one thread at a time. What does a thread know that has looked at it, and is then stopped?",
-        "First let the threads look at the flag, all before anybody sets it. Then two of them must each hold one lock before "
-        "one asks for its second.",
-        "One letter for each thread to look, one for each to set the flag. Who must take the next two steps, so that A holds "
-        "red and B holds blue?",
+        "The flag shall let in one thread at a time. What does a thread know that has looked at it, and is then "
+        "stopped?",
+        "First let the threads look at the flag, all before anybody sets it. Then two of them must each hold one lock "
+        "before one asks for its second.",
+        "One letter for each thread to look, one for each to set the flag. Who must take the next two steps, so that A "
+        "holds red and B holds blue?",
     ),
 )

@@ -31,13 +31,13 @@ LOCK = ScheduleTask(
     score=lambda played: 6 - played.state["value"],
     shown="{} of 6 updates lost",
     slips={0: "Nothing was lost. Is the reading under the lock? Where can B come in?"},
-    otherwise="Some are lost. The order of readings and writings from the first part still works here: the lock only adds two "
-    "steps to each writing.",
+    otherwise="Some are lost. The order of readings and writings from the first part still works here: the lock only "
+    "adds two steps to each writing.",
     hints=(
         "Which line of the addition does the lock not protect?",
-        "Take the order of readings and writings that you found without a lock. Each writing is now three steps: take the lock, "
-        "write, open it.",
-        "Reading is one letter, writing is three of the same. A reads; B makes two whole additions, 8 letters; A writes, 3 "
-        "letters; B reads. What remains is for you.",
+        "Take the order of readings and writings that you found without a lock. Each writing is now three steps: take "
+        "the lock, write, open it.",
+        "Reading is one letter, writing is three of the same. A reads; B makes two whole additions, 8 letters; A "
+        "writes, 3 letters; B reads. What remains is for you.",
     ),
 )

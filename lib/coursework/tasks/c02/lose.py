@@ -29,17 +29,20 @@ LOSE = ScheduleTask(
     score=lambda played: 6 - played.state["value"],
     shown="{} of 6 updates lost",
     slips={
-        0: "Every thread wrote before the other one read. Which step of B must come between A's reading and its writing?",
-        1: "One update was written over. Let a thread that has read wait longer: how many writings can its own one undo?",
+        0: "Every thread wrote before the other one read. Which step of B must come between A's reading and its "
+        "writing?",
+        1: "One update was written over. Let a thread that has read wait longer: how many writings can its own one "
+        "undo?",
         2: "Let a thread that has read wait longer: how many writings of the other thread can its own one undo?",
-        3: "One thread lost all it had. Can the other one lose some, too? Whoever writes last should have read very early.",
+        3: "One thread lost all it had. Can the other one lose some, too? Whoever writes last should have read very "
+        "early.",
     },
     hints=(
-        "A thread that has read an old value may sleep as long as you like. What does its writing do to all that happened "
-        "meanwhile?",
-        "An old value can be written twice: by A early, so that B reads a small number for its last addition; and by B, at the "
-        "very end.",
-        "A reads. B makes two whole additions. A writes its old value plus one, and B reads that. Who goes on now, how far, and "
-        "who must make the very last step?",
+        "A thread that has read an old value may sleep as long as you like. What does its writing do to all that "
+        "happened meanwhile?",
+        "An old value can be written twice: by A early, so that B reads a small number for its last addition; and by "
+        "B, at the very end.",
+        "A reads. B makes two whole additions. A writes its old value plus one, and B reads that. Who goes on now, how "
+        "far, and who must make the very last step?",
     ),
 )

@@ -92,8 +92,8 @@ def judge_map(arguments, result):
         return Slip(
             "at-home",
             "`function` called by the threads of the pool",
-            "The jobs ended at once, and the work was done afterwards, in your own thread. `map` and generators do nothing "
-            "until somebody takes their results: let the job make a list.",
+            "The jobs ended at once, and the work was done afterwards, in your own thread. `map` and generators do "
+            "nothing until somebody takes their results: let the job make a list.",
             f"{result['at_home']} calls by your own thread",
         )
     if not result["jobs"] and items:
@@ -106,8 +106,8 @@ def judge_map(arguments, result):
         return Slip(
             "order",
             str(expected),
-            "The results are right, but in another order: who ends first must not come first. Keep the futures in the order "
-            "of the items, and ask them in that order.",
+            "The results are right, but in another order: who ends first must not come first. Keep the futures in the "
+            "order of the items, and ask them in that order.",
             came,
         )
     if (
@@ -122,8 +122,8 @@ def judge_map(arguments, result):
         return Slip("tail", str(expected), cause, came)
     if isinstance(got, list) and len(got) != len(expected):
         cause = (
-            f"There are {len(got)} results for {len(expected)} items. A chunk is items[k : k + chunk], and the next one begins "
-            "at k + chunk: does each item lie in exactly one?"
+            f"There are {len(got)} results for {len(expected)} items. A chunk is items[k : k + chunk], and the next "
+            "one begins at k + chunk: does each item lie in exactly one?"
         )
         return Slip("slices", str(expected), cause, came)
     if got != expected:
@@ -146,16 +146,16 @@ def judge_map(arguments, result):
         return Slip(
             "one-after-another",
             "all jobs handed over before the first result is asked for",
-            "A result was asked for before the next job was handed over, so the threads worked one after another. First "
-            "submit everything, then collect.",
+            "A result was asked for before the next job was handed over, so the threads worked one after another. "
+            "First submit everything, then collect.",
             f"{result['late']} of {result['jobs']} jobs handed over after the first `result()`",
         )
     return None
 
 
 MAP_CAUSE = (
-    "Some chunks are missing or there twice. A function that is made in a loop sees the loop's variable as it is when the "
-    "job runs, not as it was when the job was handed over. Pass what the job needs as arguments of `submit`."
+    "Some chunks are missing or there twice. A function that is made in a loop sees the loop's variable as it is when "
+    "the job runs, not as it was when the job was handed over. Pass what the job needs as arguments of `submit`."
 )
 
 
@@ -188,25 +188,27 @@ MAP = ThreadTask(
         text="one job for each chunk: 3 jobs for 10 items in chunks of 4",
         require={"jobs": 3},
         over=(
-            "The result is right, but the work was handed over in smaller pieces than asked for. Handing over costs more "
-            "than a small job: one `submit` for a whole chunk. `chunk` is the number of items in a job, not the number of jobs."
+            "The result is right, but the work was handed over in smaller pieces than asked for. Handing over costs "
+            "more than a small job: one `submit` for a whole chunk. `chunk` is the number of items in a job, not the "
+            "number of jobs."
         ),
         case=Case("10 items in chunks of 4", mapping(10, 4)),
     ),
     advice={
         "raised-AttributeError": (
-            "What `submit` returns has `result()`, which waits until the job has ended. To ask again and again keeps a core busy."
+            "What `submit` returns has `result()`, which waits until the job has ended. To ask again and again keeps a "
+            "core busy."
         ),
         "raised-TimeoutError": "A job that is not ready yet is no error: `result()` without a timeout waits for it.",
         "raised-TypeError": (
-            "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it for each "
-            "item of its part, and return a list."
+            "Does a job get a whole part where one item is expected? `function` takes one item: the job must call it "
+            "for each item of its part, and return a list."
         ),
     },
     hints=(
         "What is one job: one item, or a list of items? And what do you keep from each `submit`?",
-        "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the futures "
-        "in a list, and only then go through the list and ask for the results.",
+        "A helper that works on a whole list of items. Submit it once for each slice `items[k : k + chunk]`, keep the "
+        "futures in a list, and only then go through the list and ask for the results.",
         "`work(function, part)` returns a list. A part begins at every chunk-th place: what is the call of `submit` "
         "for the one that begins at k? And what makes one list of the lists that `f.result()` gives?",
     ),

@@ -61,16 +61,16 @@ def judge_feed(arguments, result):
         return Slip("exchanged", f"(count, total) = {tuple(expected)} at the end", "`read` gives the count first.", got)
     if writers == 1 and not result["seen"] and result["end"] != expected:
         cause = (
-            "One thread alone, so nothing was lost between threads. Does each Mean have numbers of its own, set to 0 in "
-            "`__init__`, and does `add` count one and add the value once?"
+            "One thread alone, so nothing was lost between threads. Does each Mean have numbers of its own, set to 0 "
+            "in `__init__`, and does `add` count one and add the value once?"
         )
         return Slip("counted", f"(count, total) = {tuple(expected)} at the end", cause, got)
     if refused and result["end"] == [expected[0] + 1, expected[1]]:
         return Slip(
             "half-added",
             f"(count, total) = {tuple(expected)}: what cannot be added is not counted",
-            "The value that cannot be added was counted: `count` had changed before the addition raised its error. Do first "
-            "what may fail.",
+            "The value that cannot be added was counted: `count` had changed before the addition raised its error. Do "
+            "first what may fail.",
             got,
         )
     if result["end"] != expected:
@@ -118,7 +118,7 @@ MEAN = ThreadTask(
     hints=(
         "Which numbers must change together, so that nobody ever sees the one without the other?",
         "One lock for the object, made once in `__init__`. Both methods take it, `read` too.",
-        "Both lines of add stand under `with self.lock:`. Only one of them can raise an error: which must come first, so that "
-        "nothing has changed then? And what of read must stand under the lock?",
+        "Both lines of add stand under `with self.lock:`. Only one of them can raise an error: which must come first, "
+        "so that nothing has changed then? And what of read must stand under the lock?",
     ),
 )

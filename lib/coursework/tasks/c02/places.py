@@ -31,7 +31,10 @@ def share_places(Places, count, needs, meeting):
 def judge_places(arguments, result):
     count = arguments[0]
     if result > count:
-        cause = "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after each wait, and "
+        cause = (
+            "Jobs worked that had not found their places. `take` must wait until all `n` are free, look again after "
+            "each wait, and "
+        )
         cause += "take `n` off."
         until = told("taken", result)
         return Slip("too-many", f"at most {count} places taken at a time", cause, f"{result} at a time", until=until)
@@ -60,19 +63,20 @@ PLACES = ThreadTask(
         Case("a large job, and two small ones that work together: 2 places", sharing(2, 2, 1, 1, meeting=(1, 2))),
     ),
     advice={
-        "deadlock": "Jobs wait, and nobody gives. Usual reasons: `take` keeps or takes off places before it has waited; whoever "
-        "gives wakes one waiter, where several may go on; jobs that fit beside each other are kept apart, or `n` free places are "
-        "not taken for enough.",
-        "busy-waiting": "`take` asks again and again instead of sleeping until places come back. That is what `wait` is for.",
+        "deadlock": "Jobs wait, and nobody gives. Usual reasons: `take` keeps or takes off places before it has "
+        "waited; whoever gives wakes one waiter, where several may go on; jobs that fit beside each other are kept "
+        "apart, or `n` free places are not taken for enough.",
+        "busy-waiting": "`take` asks again and again instead of sleeping until places come back. That is what `wait` "
+        "is for.",
         "endless": "A thread turns in a loop without waiting for anything. `wait` on the condition inside the loop.",
         "livelock": "Threads take and give back again and again. Take all places at once, when they are free.",
     },
     without={"timeout": "a wait that ends by itself is polling: the right notify makes it needless"},
     hints=(
         "What must be true before a job may take its n places? And may it touch any of them before?",
-        "A `Condition` and a number of free places. `take` waits while fewer than n are free; `give` makes more free, and several "
-        "jobs may be able to go on then.",
-        "In `take`, the loop that waits compares the free places with n, and stands before the only subtraction. In `give`, one "
-        "addition; who has to look again after it?",
+        "A `Condition` and a number of free places. `take` waits while fewer than n are free; `give` makes more free, "
+        "and several jobs may be able to go on then.",
+        "In `take`, the loop that waits compares the free places with n, and stands before the only subtraction. In "
+        "`give`, one addition; who has to look again after it?",
     ),
 )

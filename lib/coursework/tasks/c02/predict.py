@@ -94,13 +94,15 @@ PREDICT = PredictionTask(
                 6: "6 is the largest value: nothing lost. How low can it get?",
                 3: "One thread's additions all lost gives 3. But a thread that has read early may write late, "
                 "over much more than one addition.",
-                4: "More can be lost. Let A read 0 and sleep while B makes two of its additions. What does A write then?",
+                4: "More can be lost. Let A read 0 and sleep while B makes two of its additions. What does A write "
+                "then?",
                 5: "That is one lost addition. Can an old value be written over several additions?",
                 1: "The last write of all is an old value plus 1. The thread that makes it had begun its last addition "
                 "by reading; had nobody written anything before that?",
                 0: "Every write puts in some value plus 1.",
             },
-            "Play it with two people and a sheet of paper: each reads, sleeps as long as it likes, then writes one more.",
+            "Play it with two people and a sheet of paper: each reads, sleeps as long as it likes, then writes one "
+            "more.",
         ),
         Question(
             "in_memory",
@@ -118,8 +120,8 @@ PREDICT = PredictionTask(
     ),
     hints=(
         "Draw it. Two columns, one for each thread; a step is one row.",
-        "orders: choose the places of A among 6. least: a thread can write an old value at the very end. in_memory: queue, "
-        "loader and consumer each hold some.",
+        "orders: choose the places of A among 6. least: a thread can write an old value at the very end. in_memory: "
+        "queue, loader and consumer each hold some.",
         "orders: which three of six places has A? The order in which you choose them does not matter. least: for whom "
         "is it best to read a small number very late, and who must have written it? in_memory: who still holds a batch "
         "while the queue is full?",

@@ -11,8 +11,8 @@ from .shared import BATCH_RAISED
 
 
 def feed_batches(prefetch, batches, bound, bad):
-    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad. AN_ERROR among the batches
-    stands for an exception object, which is a batch like any other."""
+    """Consume what `prefetch` loads. `load(k)` gives batches[k]; it raises OSError for k = bad. AN_ERROR among the
+    batches stands for an exception object, which is a batch like any other."""
     events, home, at_home, got, error = Events(), threading.get_ident(), 0, [], None
     kept = OSError("this was a batch")
 
@@ -48,8 +48,8 @@ def judge_batches(arguments, result):
         return Slip(
             "error-lost",
             f"OSError: batch {bad} cannot be read, raised where the batches are used",
-            "The loader failed and the consumer never heard of it: it takes the data set for shorter than it is. Catch the "
-            "error in the loader, hand it over like a batch, and raise it on the other side.",
+            "The loader failed and the consumer never heard of it: it takes the data set for shorter than it is. Catch "
+            "the error in the loader, hand it over like a batch, and raise it on the other side.",
             f"no error; the batches {short(result['got'])}",
         )
     if bad is None and result["error"] is not None:
@@ -72,8 +72,8 @@ PREFETCH_LONG = (
 )
 PREFETCH_SHORT = (
     "The consumer stopped too early. Does it look at something else than the queue (a flag, a list, `is_alive`)? "
-    "Batches are missing. Two usual reasons: a batch was taken for the sign of the end (a batch may be None, 0 or empty: the "
-    "sign must be an object of your own), or what was loaded before an error is thrown away."
+    "Batches are missing. Two usual reasons: a batch was taken for the sign of the end (a batch may be None, 0 or "
+    "empty: the sign must be an object of your own), or what was loaded before an error is thrown away."
 )
 
 
@@ -109,20 +109,20 @@ PREFETCH = ThreadTask(
         text="at most bound + 2 loaded batches at a time: 4 for a bound of 2",
         require={"in_memory": 4},
         over=(
-            "The result is right, but more batches are in memory than the bound allows. How many can your queue hold, and does "
-            "`put` wait when it is full?"
+            "The result is right, but more batches are in memory than the bound allows. How many can your queue hold, "
+            "and does `put` wait when it is full?"
         ),
         case=Case("7 batches, bound 2", loading(7, 2)),
     ),
     advice={
         "deadlock": (
-            "The consumer waits for a batch that never comes. Was the thread started? How does the consumer learn that there "
-            "are no more batches? And how, if the loader stopped with an error?"
+            "The consumer waits for a batch that never comes. Was the thread started? How does the consumer learn that "
+            "there are no more batches? And how, if the loader stopped with an error?"
         ),
         "deadlock-full": (
-            "`put` waits for room, and nobody takes any more. Did the consumer leave early: a batch (None, 0) taken for the end, "
-            "a timeout taken for the end, a join before the last get? Or does the consumer's own thread load (`run()`, or "
-            "`target=work()`, in the place of `start()` and `target=work`)?"
+            "`put` waits for room, and nobody takes any more. Did the consumer leave early: a batch (None, 0) taken "
+            "for the end, a timeout taken for the end, a join before the last get? Or does the consumer's own thread "
+            "load (`run()`, or `target=work()`, in the place of `start()` and `target=work`)?"
         ),
         "raised-RuntimeError": (
             "Where the batches are used, the loader's own error must be raised, an OSError, not another one around it: "
@@ -132,9 +132,9 @@ PREFETCH = ThreadTask(
     },
     hints=(
         "Two things must reach the consumer besides batches. Which?",
-        "Put pairs into the queue: `(kind, thing)`, with the kinds batch, end and error. The loader's loop stands in `try`; "
-        "`except Exception as error` puts the error.",
-        "The consumer gets `kind, thing` in a `while True`. `return`, `raise`, `yield`: which of them for which kind? And what "
-        "must `queue.Queue` be told, so that `put` waits?",
+        "Put pairs into the queue: `(kind, thing)`, with the kinds batch, end and error. The loader's loop stands in "
+        "`try`; `except Exception as error` puts the error.",
+        "The consumer gets `kind, thing` in a `while True`. `return`, `raise`, `yield`: which of them for which kind? "
+        "And what must `queue.Queue` be told, so that `put` waits?",
     ),
 )

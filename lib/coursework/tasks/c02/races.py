@@ -142,16 +142,18 @@ RACES = DetectiveTask(
         ),
     ),
     advice={
-        "verdict": "Ask two things, one after the other. First: is each access to what changes under the same lock, reading too? "
-        "Then, wherever the answer to the first led: play the orders of the two threads. Is there more than one end?"
+        "verdict": "Ask two things, one after the other. First: is each access to what changes under the same lock, "
+        "reading too? Then, wherever the answer to the first led: play the orders of the two threads. Is there more "
+        "than one end?"
     },
     hints=(
-        "Two questions, and neither answers the other. One is about accesses and locks: you need not play anything. The other is "
-        "about results: there the locks do not matter by themselves.",
-        "For the accesses, list for each attribute who reads it, who writes it, and under which lock. Two names of locks are two "
-        "locks. For the results, let thread 1 do everything between two steps of thread 0; `+=` has several, a read and a write.",
-        "In which of the six is something read or written outside of every `with`? In which is it under a lock, but not the other "
-        "thread's? And in which does the end depend on who came first, or on what came between two `with` blocks, although both had "
-        "the lock?",
+        "Two questions, and neither answers the other. One is about accesses and locks: you need not play anything. "
+        "The other is about results: there the locks do not matter by themselves.",
+        "For the accesses, list for each attribute who reads it, who writes it, and under which lock. Two names of "
+        "locks are two locks. For the results, let thread 1 do everything between two steps of thread 0; `+=` has "
+        "several, a read and a write.",
+        "In which of the six is something read or written outside of every `with`? In which is it under a lock, but "
+        "not the other thread's? And in which does the end depend on who came first, or on what came between two "
+        "`with` blocks, although both had the lock?",
     ),
 )

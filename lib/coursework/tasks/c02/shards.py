@@ -9,9 +9,10 @@ from .shared import BATCH_RAISED
 
 
 def feed_shards(interleave, lengths, bound, bad, stop, odd=None):
-    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that the first
-    one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the consumer closes the
-    generator; `odd`: the number of a batch in whose place an exception object is handed over, a batch like any other."""
+    """Consume what `interleave` makes of shards of these lengths. Batch b of shard s is the number 10 s + b, so that
+    the first one is 0; `bad`: [s, b] of the one that cannot be read; `stop`: so many batches are taken, then the
+    consumer closes the generator; `odd`: the number of a batch in whose place an exception object is handed over, a
+    batch like any other."""
     events, at_home, home, two_at_once, got, error = Events(), 0, threading.get_ident(), [], [], None
     before, kept = threading.active_count(), OSError("this was a batch")
 
@@ -40,8 +41,13 @@ def feed_shards(interleave, lengths, bound, bad, stop, odd=None):
     left = threading.active_count() - before
     loaded = events.counts().get("in_memory", 0)
     return {
-        "got": got, "error": error, "at_home": at_home, "left": left, "two_at_once": len(two_at_once), "loaded": loaded
-    }  # fmt: skip
+        "got": got,
+        "error": error,
+        "at_home": at_home,
+        "left": left,
+        "two_at_once": len(two_at_once),
+        "loaded": loaded,
+    }
 
 
 def in_turns(lengths, bad=None):
@@ -75,21 +81,28 @@ def judge_shards(arguments, result):
         told = f"the batches {expected}, in this order (10 s + b is batch b of shard s)"
         return Slip("wrong-result", told, SHARDS_ORDER, f"{result['got']}")
     if result["loaded"] > most:
-        cause = "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie ready?"
-        told = f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the consumer"
+        cause = (
+            "More batches are loaded than the bound allows. What makes a loader wait when `bound` of its batches lie "
+            "ready?"
+        )
+        told = (
+            f"at most {most} loaded batches at a time: {bound} ready and one in hand for each shard, one with the "
+            "consumer"
+        )
         return Slip("over-bound", told, cause, f"{result['loaded']} at a time")
     if result["left"]:
         cause = (
-            "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. Whoever "
-            "waits in `put` is woken by somebody who takes; then it must learn that it is over, and `join` waits for its end."
+            "Loaders are still there when the generator has ended: each keeps its file open and its batches in memory. "
+            "Whoever waits in `put` is woken by somebody who takes; then it must learn that it is over, and `join` "
+            "waits for its end."
         )
         return Slip("left-behind", "no loader left", cause, f"{result['left']} threads left")
     return None
 
 
 SHARDS_ORDER = (
-    "Shards take turns: one batch of each, in the order of the shards; a shard that has no more is left out. Which queue do you "
-    "ask, whoever is faster? And how do you tell the end from a batch, which may be 0 or anything else?"
+    "Shards take turns: one batch of each, in the order of the shards; a shard that has no more is left out. Which "
+    "queue do you ask, whoever is faster? And how do you tell the end from a batch, which may be 0 or anything else?"
 )
 
 
@@ -118,21 +131,23 @@ SHARDS = ThreadTask(
     ),
     partial={"two shards of 2 batches": 2, "two shards, the consumer stops after 1 of 6": 2},
     advice={
-        "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with its own shard "
-        "and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: make room before you wait "
-        "for its end, and do it in a `finally`, as nothing else behind a `yield` runs then.",
+        "deadlock": "Somebody waits for ever. The consumer, for a batch that never comes: is each loader started, with "
+        "its own shard and its own queue? Or, after an early stop, a loader in `put`, because nobody takes any more: "
+        "make room before you wait for its end, and do it in a `finally`, as nothing else behind a `yield` runs then.",
         "raised-RuntimeError": "The shard's own error must come out where the batches are used: `raise error`.",
-        "raised-OSError": "The error stayed in the loader's thread. Catch it there, and hand it over through the queue.",
-        "raised-TypeError": "The check takes batches with `next(...)`: `interleave` must be a generator, which has a `yield`. If a line "
-        "of yours is named, what stands in it is of another type than you think.",
-        "busy-waiting": "A thread asks again and again. After the sign to stop, one look into each queue is enough: how many "
-        "batches can a loader still put?",
+        "raised-OSError": "The error stayed in the loader's thread. Catch it there and hand it over through the queue.",
+        "raised-TypeError": "The check takes batches with `next(...)`: `interleave` must be a generator, which has a "
+        "`yield`. If a line of yours is named, what stands in it is of another type than you think.",
+        "busy-waiting": "A thread asks again and again. After the sign to stop, one look into each queue is enough: "
+        "how many batches can a loader still put?",
     },
     hints=(
         "Who keeps the order if each shard has a queue of its own? And what runs when a generator is closed?",
-        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an `Event`, which each "
-        "loader looks at after each `put`; take what lies in the queues, so that nobody waits in `put`; then `join`.",
-        "The queues that are not at their end stand in a `deque`: take the first, `get` from it, `yield`, append it again. After the "
-        "Event is set, a loader puts one thing more at most: is there room for it, once the queue was emptied?",
+        "A thread and a bounded queue for each shard; the consumer asks the queues in turn. In `finally`: set an "
+        "`Event`, which each loader looks at after each `put`; take what lies in the queues, so that nobody waits in "
+        "`put`; then `join`.",
+        "The queues that are not at their end stand in a `deque`: take the first, `get` from it, `yield`, append it "
+        "again. After the Event is set, a loader puts one thing more at most: is there room for it, once the queue was "
+        "emptied?",
     ),
 )

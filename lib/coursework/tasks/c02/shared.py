@@ -47,22 +47,22 @@ def judge_through(arguments, result):
         return Slip(
             "early-end",
             "None from get only after close",
-            "A getter was told that there was something, found nothing, and gave up: another thread had been faster. After "
-            "`wait`, look again: `while`, not `if`.",
+            "A getter was told that there was something, found nothing, and gave up: another thread had been faster. "
+            "After `wait`, look again: `while`, not `if`.",
             "None from get, though the buffer was still open",
         )
     if result["held"] > bound:
         return Slip(
             "over-bound",
             f"at most {bound} items put and not yet asked for",
-            "`put` must wait while `bound` items (or more) are in the buffer, and look again after each `wait`: `while`, not "
-            "`if`. What it cannot add yet must not push another item out.",
+            "`put` must wait while `bound` items (or more) are in the buffer, and look again after each `wait`: "
+            "`while`, not `if`. What it cannot add yet must not push another item out.",
             f"{result['held']} items",
         )
     if every != [[k, number] for k in range(producers) for number in range(per_producer)]:
         cause = (
-            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty and closed? And does "
-            "`close` leave in the buffer what is there?"
+            "An item is missing, or somebody got it twice. May a getter leave before the buffer is empty and closed? "
+            "And does `close` leave in the buffer what is there?"
         )
         return Slip(
             "wrong-result",
@@ -89,6 +89,6 @@ def passing(bound, producers, consumers, per_producer):
 
 
 BATCH_RAISED = (
-    "A batch was raised as if loading had failed. A batch may be anything, an exception object too, so what it is does not "
-    "tell whether loading failed: hand over with each thing which of the two it is, as in `(kind, thing)`."
+    "A batch was raised as if loading had failed. A batch may be anything, an exception object too, so what it is does "
+    "not tell whether loading failed: hand over with each thing which of the two it is, as in `(kind, thing)`."
 )

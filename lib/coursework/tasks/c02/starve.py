@@ -31,7 +31,8 @@ STARVE = StarveTask(
     id="02-starve",
     section=Section("2.2", "02_waiting", "Starvation"),
     title="Now starve a polite thread",
-    objective="Choose steps that can be repeated for ever, in which a thread tries again and again and never has its turn",
+    objective="Choose steps that can be repeated for ever, in which a thread tries again and again and never has its "
+    "turn",
     after="02-hang",
     points=2,
     partial={"a livelock": 1},
@@ -78,19 +79,22 @@ STARVE = StarveTask(
     },
     slips={
         0: "Only one thread moves in this round: the other thread is not asked at all. Both must move in it.",
-        1: "This can go on for ever, too, but B gets in as seldom as A. What must B find when it looks, so that it gets in? And "
-        "what must A find when it looks?",
+        1: "This can go on for ever, too, but B gets in as seldom as A. What must B find when it looks, so that it "
+        "gets in? And what must A find when it looks?",
     },
     advice={
-        "no-round": "After the last step all must be as it was once before: the three variables, and the line that each thread "
-        "comes to next. What is missing until then?",
-        "impossible": "A thread that has got in as A, or that has ended, makes no further step. In a round for ever A must not get in.",
+        "no-round": "After the last step all must be as it was once before: the three variables, and the line that "
+        "each thread comes to next. What is missing until then?",
+        "impossible": "A thread that has got in as A, or that has ended, makes no further step. In a round for ever A "
+        "must not get in.",
     },
     hints=(
-        "A livelock: both want to go in. What does each of them see now, what does it do, and when is all as it was? Starvation: what "
-        "does A see each time it looks, if it is to step aside again, and what does B see, if it is to get in?",
-        "B may look only in the moment in which A has stepped aside. A may look at any moment in which B wants to be in.",
-        "Begin so: B says that it wants in; A says so, looks, and steps aside. Here the round can begin. B looks now. How far does B "
-        "go, before A comes back and looks again?",
+        "A livelock: both want to go in. What does each of them see now, what does it do, and when is all as it was? "
+        "Starvation: what does A see each time it looks, if it is to step aside again, and what does B see, if it is "
+        "to get in?",
+        "B may look only in the moment in which A has stepped aside. A may look at any moment in which B wants to be "
+        "in.",
+        "Begin so: B says that it wants in; A says so, looks, and steps aside. Here the round can begin. B looks now. "
+        "How far does B go, before A comes back and looks again?",
     ),
 )

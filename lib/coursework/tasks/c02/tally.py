@@ -66,16 +66,16 @@ def judge_tally(arguments, result):
         )
     if result["late"] and result["total"] == 0:
         cause = (
-            "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total = ...` only gives "
-            "a name of yours to something else."
+            "Nothing ever came into total[0], the list that all share. `self.total[0] += ...` changes it; `self.total "
+            "= ...` only gives a name of yours to something else."
         )
         return Slip("nothing", f"a total of {expected}", cause, "a total of 0")
     if result["late"]:
         return Slip(
             "late",
             f"at most {slack} additions of a writer not yet in the total when `add` returns",
-            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` returns? Their number "
-            "counts, whatever their values are.",
+            "The total may lag behind, but not by so much. How many additions may wait in the object when `add` "
+            "returns? Their number counts, whatever their values are.",
             f"{result['late']:g} additions of {writers} not yet in the total"
             if writers > 1
             else f"{result['late']:g} additions missing",
@@ -84,14 +84,14 @@ def judge_tally(arguments, result):
         return None
     if abs(result["total"]) > abs(expected):
         cause = (
-            "Something was added twice. Is what you keep back set to nothing once it is in the total? And does each Tally keep what is "
-            "its own, in `self`?"
+            "Something was added twice. Is what you keep back set to nothing once it is in the total? And does each "
+            "Tally keep what is its own, in `self`?"
         )
         return Slip("twice", f"a total of {expected}", cause, f"a total of {result['total']}")
     if times <= slack or result["total"] % value == 0:
         cause = (
-            "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. Reading, adding "
-            "and writing total[0] belong under the lock that you were given."
+            "Additions are missing at the end: kept back and never added (`close`), or lost to another writer. "
+            "Reading, adding and writing total[0] belong under the lock that you were given."
         )
         return Slip("missing", f"a total of {expected}", cause, f"a total of {result['total']}")
     return Slip("wrong-result", f"a total of {expected}", "Add the values, not their number.", str(result["total"]))
@@ -122,24 +122,27 @@ TALLY = ThreadTask(
         points=1,
         text="the lock is taken at most 10 times by 2 writers with 12 additions each and a slack of 3",
         require={"times the lock is taken": 10},
-        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are several? "
-        "`slack` is their number, whatever their values are.",
+        over="The total is right, but the lock is taken too often. May an addition wait in the object, until there are "
+        "several? `slack` is their number, whatever their values are.",
         case=Case("2 writers, 12 additions each, slack 3", telling(2, 12, 3)),
         golf=Golf(
             count="times the lock is taken",
             best=6,
-            lead="How many additions may wait when `add` returns, and is there always something left to do for `close`?",
+            lead="How many additions may wait when `add` returns? Is there always something left to do for `close`?",
         ),
     ),
     advice={
         "raised-ZeroDivisionError": "With a slack of 0 nothing may wait: each addition goes into the total at once.",
-        "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way out.",
-        "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that takes it?",
+        "lock-not-released": "A lock is still closed at the end. Use `with self.lock:`, which opens it on every way "
+        "out.",
+        "deadlock": "A writer waits for the lock, and nobody opens it. Does a method that has the lock call one that "
+        "takes it?",
     },
     hints=(
         "What does a writer need the lock for: for its own sum, or for the total that all share?",
-        "Keep two numbers of your own: what is not yet in the total, and how many additions that is. When must they go in?",
-        "A method that moves your own sum into the total, under the lock, and sets it to nothing. `add` calls it once too many "
-        "additions wait; `close` calls it when any are left.",
+        "Keep two numbers of your own: what is not yet in the total, and how many additions that is. When must they go "
+        "in?",
+        "A method that moves your own sum into the total, under the lock, and sets it to nothing. `add` calls it once "
+        "too many additions wait; `close` calls it when any are left.",
     ),
 )

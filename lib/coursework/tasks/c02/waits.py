@@ -11,7 +11,8 @@ HOLD, HIGH_COMES, MIDDLE_COMES, MIDDLE = 4, 1, 2, 20  # milliseconds
 
 
 def processor_time(wait, spins, blocking):
-    """What a wait of `wait` ns takes, if a thread spins for `spins` ns at most, and then blocks, which costs `blocking`."""
+    """What a wait of `wait` ns takes, if a thread spins for `spins` ns at most, and then blocks, which costs
+    `blocking`."""
     return wait if wait < spins else spins + blocking
 
 
@@ -21,7 +22,8 @@ def blocking_pays(blocking):
 
 
 def worst_of_both(blocking):
-    """The most processor time if the thread spins until blocking at once would have paid, and then blocks: by trying."""
+    """The most processor time if the thread spins until blocking at once would have paid, and then blocks: by
+    trying."""
     spins = blocking_pays(blocking)
     return max(processor_time(wait, spins, blocking) for wait in range(2 * spins))
 
@@ -39,11 +41,12 @@ def served(came, ranks, job, ageing):
 
 
 def high_waits(hold, middle, inherits, high_comes=HIGH_COMES, middle_comes=MIDDLE_COMES):
-    """Milliseconds that the most urgent of three threads waits for the lock that the least urgent one holds from 0 on, for
-    `hold` ms of its own work. One core, and of those that can go on the most urgent one runs."""
+    """Milliseconds that the most urgent of three threads waits for the lock that the least urgent one holds from 0 on,
+    for `hold` ms of its own work. One core, and of those that can go on the most urgent one runs."""
     now, low, middle_left = 0, hold, middle
     while low:
-        # the most urgent one has nothing to do but to wait; while the holder inherits its rank, it goes before the middle one
+        # the most urgent one has nothing to do but to wait; while the holder inherits its rank, it goes before the
+        # middle one
         if now >= middle_comes and middle_left and not (inherits and now >= high_comes):
             middle_left -= 1
         else:
@@ -56,7 +59,8 @@ WAITS = PredictionTask(
     id="02-waits",
     section=Section("2.2", "02_waiting", "Spin, or go to sleep"),
     title="Who waits, and how",
-    objective="Predict when blocking costs less than spinning, whom ageing serves first, and how long an inverted priority waits",
+    objective="Predict when blocking costs less than spinning, whom ageing serves first, and how long an inverted "
+    "priority waits",
     points=3,
     minutes=12,
     questions=(
@@ -81,7 +85,8 @@ WAITS = PredictionTask(
                 2 * (SLEEP + WAKE) - SLEEP: "Blocking is going to sleep and being woken.",
                 2 * (SLEEP + WAKE) - WAKE: "Blocking is going to sleep and being woken.",
             },
-            "When is the lock given back in the worst case? All the spinning was for nothing then, and what comes on top?",
+            "When is the lock given back in the worst case? All the spinning was for nothing then, and what comes on "
+            "top?",
         ),
         Question(
             "order",
@@ -95,7 +100,8 @@ WAITS = PredictionTask(
                 1432: "At 10 ms, job 4 is not there yet.",
                 4321: "Those are the ranks as they were at first. The core is free at 0 ms, and who is there?",
             },
-            "At 0, 10, 20 and 30 ms the core is free: which jobs are there, and what is the rank of each after its wait?",
+            "At 0, 10, 20 and 30 ms the core is free: which jobs are there, and what is the rank of each after its "
+            "wait?",
             section=Section("2.2", "02_waiting", "Starvation"),
         ),
         Question(
@@ -110,7 +116,8 @@ WAITS = PredictionTask(
                 + MIDDLE: "That is the moment at which the lock is opened. The high thread has waited from 1 ms on.",
                 HOLD
                 + MIDDLE
-                - MIDDLE_COMES: "That is from the moment on at which the middle thread comes. The high one waits already.",
+                - MIDDLE_COMES: "That is from the moment on at which the middle thread comes. The high one waits "
+                "already.",
                 HOLD: "So long the low thread works under the lock. It does not have the core all the time.",
             },
             "A row for the core, a column for each millisecond: L, M or H? When is the fourth L over?",
@@ -131,10 +138,12 @@ WAITS = PredictionTask(
         ),
     ),
     hints=(
-        "What does each way of waiting cost, and does that depend on how long the wait is? Who has the core in each millisecond?",
-        "pays: two costs add up. worst: the lock is given back at the most unlucky moment. order: take half a point off each rank for "
-        "every millisecond of waiting. inverted: the low thread needs the core to open the lock.",
-        "worst: all of the spinning, and all of the blocking. order: at 10 ms job 2 has waited 8 ms, so its rank is 6 - 4; job 3 has "
-        "waited 2 ms. inverted: draw LL, then all of M, then what is left of L. inherited: how many L come before any M?",
+        "What does each way of waiting cost, and does that depend on how long the wait is? Who has the core in each "
+        "millisecond?",
+        "pays: two costs add up. worst: the lock is given back at the most unlucky moment. order: take half a point "
+        "off each rank for every millisecond of waiting. inverted: the low thread needs the core to open the lock.",
+        "worst: all of the spinning, and all of the blocking. order: at 10 ms job 2 has waited 8 ms, so its rank is 6 "
+        "- 4; job 3 has waited 2 ms. inverted: draw LL, then all of M, then what is left of L. inherited: how many L "
+        "come before any M?",
     ),
 )

@@ -21,8 +21,8 @@ def best_chunk(costs, threads, visit):
 
 
 def _misplayed(costs, threads, chunk, visit, wrong):
-    """A wrong time, as simulations have it: every thread visits the counter as if it were "alone"; it is "held" while its
-    chunk is computed; threads come by "turns"; the "first" thread that is free ends the loop."""
+    """A wrong time, as simulations have it: every thread visits the counter as if it were "alone"; it is "held" while
+    its chunk is computed; threads come by "turns"; the "first" thread that is free ends the loop."""
     free, counter = [0] * threads, 0
     for number, first in enumerate(range(0, len(costs), chunk)):
         t = number % threads if wrong == "turns" else free.index(min(free))
@@ -53,8 +53,8 @@ def judge_chunk(arguments, result):
         (
             "no-queue",
             lambda k: _misplayed(costs, threads, k, visit, "alone"),
-            "This is best if threads never wait for each other at the counter. Only one can be there at a time: its visit begins "
-            "when it is free AND the counter is.",
+            "This is best if threads never wait for each other at the counter. Only one can be there at a time: its "
+            "visit begins when it is free AND the counter is.",
         ),
         (
             "turns",
@@ -79,11 +79,14 @@ def judge_chunk(arguments, result):
         return Slip("static", expected, "One chunk for each thread: the visits are few, but who ends last?", got)
     if result == 1:
         cause = (
-            "Chunks of 1 balance best, and visit the counter most often. Is every size tried (is the `return` behind the loop), and "
-            "does each begin with free threads and a free counter?"
+            "Chunks of 1 balance best, and visit the counter most often. Is every size tried (is the `return` behind "
+            "the loop), and does each begin with free threads and a free counter?"
         )
         return Slip("ones", expected, cause, got)
-    cause = "Play this size with paper: the thread that is free first waits for the counter, visits it, and then computes its chunk. "
+    cause = (
+        "Play this size with paper: the thread that is free first waits for the counter, visits it, and then computes "
+        "its chunk. "
+    )
     cause += "The loop ends when the last thread does. Do you try all sizes, the last one too?"
     return Slip("other", expected, cause, got)
 
@@ -123,8 +126,8 @@ CHUNK = FunctionTask(
     advice={"raised-ValueError": "The smallest chunk has one iteration: begin with the size 1."},
     hints=(
         "What changes in your simulation when a visit takes time? And what when two threads come at once?",
-        "Besides the times at which the threads are free, keep the time at which the counter is free. A visit begins at the later "
-        "of the two. Then try all sizes.",
+        "Besides the times at which the threads are free, keep the time at which the counter is free. A visit begins "
+        "at the later of the two. Then try all sizes.",
         "A visit begins when both are free, the thread and the counter, and keeps the counter busy as long as it "
         "lasts; only then does the chunk's work begin. Go through the sizes from 1 on, and keep a size only if it ends "
         "earlier than the best before it.",

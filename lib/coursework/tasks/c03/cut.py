@@ -39,8 +39,8 @@ def judge_cut(arguments, result):
         return Slip(
             "number",
             expected,
-            "Each part has a beginning, and the last one an end; empty parts have both, too. If there are too many: the largest "
-            "part may hold more than your search allowed. It can need up to the sum of all costs.",
+            "Each part has a beginning, and the last one an end; empty parts have both, too. If there are too many: "
+            "the largest part may hold more than your search allowed. It can need up to the sum of all costs.",
             f"{len(borders)} numbers",
         )
     if borders[0] != 0 or borders[-1] != n:
@@ -54,18 +54,24 @@ def judge_cut(arguments, result):
         return None
     got = f"{busiest} units, in part {works.index(busiest)}"
     if busiest == static_makespan(costs, threads):
-        cause = "These parts have the same number of iterations. Equal work is asked for: where the rows are long, take fewer."
+        cause = (
+            "These parts have the same number of iterations. Equal work is asked for: where the rows are long, take "
+            "fewer."
+        )
     elif max(sum(sorted(costs)[a:b]) for a, b in pairwise(borders)) == least_busiest(sorted(costs), threads):
-        cause = "These are the best borders for the costs in order of their size. The loop keeps its own order: do not sort."
+        cause = (
+            "These are the best borders for the costs in order of their size. The loop keeps its own order: do not "
+            "sort."
+        )
     elif busiest <= -(-sum(costs) // threads) + max(costs):
         cause = (
-            "Close, but a better cut exists. If you cut where the sum passes a share of the work, every border is rounded the same "
-            "way. Ask instead: with at most so many units in a part, how many parts are needed?"
+            "Close, but a better cut exists. If you cut where the sum passes a share of the work, every border is "
+            "rounded the same way. Ask instead: with at most so many units in a part, how many parts are needed?"
         )
     else:
         cause = (
-            "Which part is the busiest, and could one of its ends go to its neighbour? If you fill parts up to a limit: does each new "
-            "part begin with nothing in it?"
+            "Which part is the busiest, and could one of its ends go to its neighbour? If you fill parts up to a "
+            "limit: does each new part begin with nothing in it?"
         )
     return Slip("busier", f"{least} units in the busiest part", cause, got)
 
@@ -91,14 +97,14 @@ CUT = FunctionTask(
         Case("3000 random costs, 16 threads", cut_arguments(3000, 16)),
     ),
     advice={
-        "raised-TooManyIterations": "There are far too many cuts to try them all. And a search that halves a range must make it smaller in "
-        "every round, also when only two numbers are left."
+        "raised-TooManyIterations": "There are far too many cuts to try them all. And a search that halves a range "
+        "must make it smaller in every round, also when only two numbers are left."
     },
     hints=(
         "If somebody told you how much a part may hold at most, could you cut the loop?",
-        "Go through the costs and begin a new part whenever the next one no longer fits. That takes the fewest parts for this "
-        "limit. So the question is for the smallest limit that needs no more parts than there are threads.",
-        "The limit lies between the largest cost and the sum of all. Halve that range again and again: does the middle need at most "
-        "`threads` parts? At the end add borders at n for parts that are not needed.",
+        "Go through the costs and begin a new part whenever the next one no longer fits. That takes the fewest parts "
+        "for this limit. So the question is for the smallest limit that needs no more parts than there are threads.",
+        "The limit lies between the largest cost and the sum of all. Halve that range again and again: does the middle "
+        "need at most `threads` parts? At the end add borders at n for parts that are not needed.",
     ),
 )

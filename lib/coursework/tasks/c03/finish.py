@@ -43,7 +43,8 @@ def judge_finish(arguments, result):
         (
             "static",
             static_makespan(costs, threads),
-            "This is the static schedule: parts fixed in advance. Here the thread that is free first takes the next chunk.",
+            "This is the static schedule: parts fixed in advance. Here the thread that is free first takes the next "
+            "chunk.",
         ),
         (
             "in-turns",
@@ -86,14 +87,18 @@ def judge_finish(arguments, result):
         (
             "rounds",
             sum(max(map(sum, parts[k : k + threads])) for k in range(0, len(parts), threads)),
-            "Here all threads wait for each other before the next chunks. A thread that is free takes the next one at once.",
+            "Here all threads wait for each other before the next chunks. A thread that is free takes the next one at "
+            "once.",
         ),
         ("two-threads", _ends(parts, 2)[-1], "This is the result for 2 threads. `threads` says how many there are."),
     )
     for kind, value, cause in slips:
         if result == value:
             return Slip(kind, str(expected), cause)
-    cause = "Only the arguments decide. Play it with paper: a clock for each thread; the earliest clock takes the next chunk and moves on by its cost."
+    cause = (
+        "Only the arguments decide. Play it with paper: a clock for each thread; the earliest clock takes the next "
+        "chunk and moves on by its cost."
+    )
     return Slip("other", str(expected), cause)
 
 
@@ -118,8 +123,8 @@ FINISH = FunctionTask(
     ),
     hints=(
         "What does the scheduler need to know to hand out the next chunk? Who gets it?",
-        "Keep a list with the time at which each thread is free, all 0 at first. Go through the chunks in order; the thread with "
-        "the smallest time gets the chunk, and its time grows by the sum of the costs.",
+        "Keep a list with the time at which each thread is free, all 0 at first. Go through the chunks in order; the "
+        "thread with the smallest time gets the chunk, and its time grows by the sum of the costs.",
         "`free` has one time for each thread. Which thread comes next, and what is added to its time? The last chunk "
         "may be short. And when is all work done?",
     ),

@@ -46,7 +46,8 @@ FIRST = ParallelTask(
     },
     hints=(
         "What would the loop look like in plain Python? Does any round need what another one made?",
-        "One round for each point: it reads x[i] and y[i], and writes out[i]. Then say that threads may share the rounds.",
+        "One round for each point: it reads x[i] and y[i], and writes out[i]. Then say that threads may share the "
+        "rounds.",
         "The loop runs over `x.size`, with `prange` where you would write `range`; `math.sqrt` takes the root.",
     ),
 )

@@ -10,11 +10,12 @@ from ...kinds.thread import ThreadTask
 
 
 def serve(Gate, rounds, bad, hold, forks, children):
-    """Call a gate for the numbers in `rounds`, a list for each thread. `bad`: the number on which the parallel loop fails.
+    """Call a gate for the numbers in `rounds`, a list for each thread. `bad`: the number on which the parallel loop
+    fails.
 
-    `hold`: "call" keeps a thread inside the parallel loop until another one has its result, "fork" until a child has; with "turns"
-    each thread begins when the one before has ended. `forks`: a child calls "before" the first call, "after" the calls, or "both".
-    `children`: their three numbers, and the parent's last one.
+    `hold`: "call" keeps a thread inside the parallel loop until another one has its result, "fork" until a child has;
+    with "turns" each thread begins when the one before has ended. `forks`: a child calls "before" the first call,
+    "after" the calls, or "both". `children`: their three numbers, and the parent's last one.
     """
     process, owner, home = 1, {1: None}, threading.get_ident()
     inside, go = threading.Event(), threading.Event()
@@ -85,15 +86,15 @@ def judge_serve(arguments, result):
     rounds, bad, hold, forks, children = arguments
     if result["at_once"] > 1:
         cause = (
-            "Two threads came in at the same moment. To look whether the loop is free, and to take it, must be one step: a lock that is "
-            "asked for without waiting does both."
+            "Two threads came in at the same moment. To look whether the loop is free, and to take it, must be one "
+            "step: a lock that is asked for without waiting does both."
         )
         got = f"{result['at_once']} at once: the layer ends the process"
         return Slip("two-at-once", "one thread at a time in `parallel`", cause, got)
     if result["ended"]:
         cause = (
-            "A child was sent to threads that only its parent has. Compare the number of the process, `pid()`, with that of the "
-            "process that called `parallel` first, at each call."
+            "A child was sent to threads that only its parent has. Compare the number of the process, `pid()`, with "
+            "that of the process that called `parallel` first, at each call."
         )
         got = f"parallel({result['ended'][0]}) in a child whose parent had used it: the layer ends the process"
         return Slip("fork", "`alone` in a child whose parent has used `parallel`", cause, got)
@@ -123,12 +124,14 @@ def judge_serve(arguments, result):
 
 
 VAIN = {
-    "error": "After an error in the loop nobody is inside any more, and the next caller may use it. Is the lock opened on every way out?",
-    "child": "The gate was made before the fork, but nobody had called `parallel` yet: the child may, and has threads of its own "
-    "then. So the process that counts is not the one that made the gate.",
-    "parent": "The child is gone, and the parent's threads are as they were. Does the object still belong to the parent?",
-    "free": "Nobody was inside, and the process is the one that called `parallel` first. Is the lock opened after each call, and is "
-    "any thread let in?",
+    "error": "After an error in the loop nobody is inside any more, and the next caller may use it. Is the lock opened "
+    "on every way out?",
+    "child": "The gate was made before the fork, but nobody had called `parallel` yet: the child may, and has threads "
+    "of its own then. So the process that counts is not the one that made the gate.",
+    "parent": "The child is gone, and the parent's threads are as they were. Does the object still belong to the "
+    "parent?",
+    "free": "Nobody was inside, and the process is the one that called `parallel` first. Is the lock opened after each "
+    "call, and is any thread let in?",
 }
 
 
@@ -167,23 +170,24 @@ GATE = ThreadTask(
         Case("a child while a thread of the parent is inside", serving([1], [2], hold="fork")),
     ),
     advice={
-        "deadlock": "A caller waits. Somebody else is inside for a long time, or the lock was closed when the process was forked, and "
-        "nobody in the child will ever open it: `acquire(blocking=False)` asks, and does not wait. Or was the lock not opened "
-        "after an error?",
-        "lock-not-released": "The lock is still closed at the end. What opens it when `parallel` raises an error? `finally` does.",
+        "deadlock": "A caller waits. Somebody else is inside for a long time, or the lock was closed when the process "
+        "was forked, and nobody in the child will ever open it: `acquire(blocking=False)` asks, and does not wait. Or "
+        "was the lock not opened after an error?",
+        "lock-not-released": "The lock is still closed at the end. What opens it when `parallel` raises an error? "
+        "`finally` does.",
         "raised-RuntimeError": "Only who got the lock may open it. What did `acquire(blocking=False)` return?",
         "busy-waiting": "A caller asks again and again. It need not wait at all: it can do the work alone.",
         "endless": "A caller asks again and again. It need not wait at all: it can do the work alone.",
         "livelock": "A caller asks again and again. It need not wait at all: it can do the work alone.",
-        "lost-update": "Two callers read and changed a name of the object at the same time: what tells that somebody is inside must be "
-        "taken in one step, as a lock is.",
+        "lost-update": "Two callers read and changed a name of the object at the same time: what tells that somebody "
+        "is inside must be taken in one step, as a lock is.",
     },
     hints=(
-        "What must be true before a call may use `parallel`? There are two things. And which of them can change between your looking "
-        "and your calling?",
-        "A lock that is closed while somebody is inside, and the number of the process that called `parallel` first: None until then. "
-        "Who does not get the lock works alone.",
-        "Ask for the lock without waiting. If you have it: note the process if none is noted yet, and compare. Everything from there "
-        "on stands in a `try`, for the lock must be opened on three ways out.",
+        "What must be true before a call may use `parallel`? There are two things. And which of them can change "
+        "between your looking and your calling?",
+        "A lock that is closed while somebody is inside, and the number of the process that called `parallel` first: "
+        "None until then. Who does not get the lock works alone.",
+        "Ask for the lock without waiting. If you have it: note the process if none is noted yet, and compare. "
+        "Everything from there on stands in a `try`, for the lock must be opened on three ways out.",
     ),
 )

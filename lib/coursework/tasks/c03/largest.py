@@ -40,7 +40,8 @@ LARGEST = ParallelTask(
     suspects=(
         Suspect(
             lambda x, where: np.full(1, len(x) - 1 - np.argmax(x[::-1])),
-            "This is the last of the largest elements; np.argmax gives the first. Which comparison keeps the earlier one?",
+            "This is the last of the largest elements; np.argmax gives the first. Which comparison keeps the earlier "
+            "one?",
         ),
         Suspect(
             lambda x, where: np.full(1, np.argmin(x)),
@@ -55,16 +56,17 @@ LARGEST = ParallelTask(
     ),
     advice={
         "wrong-value": (
-            "The candidates of all threads must be compared, by their elements x[place], in the order of the parts, and of equal "
-            "ones the first stays. A place counts from the beginning of x, not of a part; the parts must cover all of x."
+            "The candidates of all threads must be compared, by their elements x[place], in the order of the parts, "
+            "and of equal ones the first stays. A place counts from the beginning of x, not of a part; the parts must "
+            "cover all of x."
         ),
         "race": (
-            "Iterations of the prange loop write to the same element. Let each thread write only to its own element of an "
-            "array, and compare these few candidates after the loop."
+            "Iterations of the prange loop write to the same element. Let each thread write only to its own element of "
+            "an array, and compare these few candidates after the loop."
         ),
         "carried-scalar": (
-            "numba makes a reduction of name += ..., and of max and min. A name that is compared and then set is none: every "
-            "iteration would need what the one before it left. Use one candidate for each thread."
+            "numba makes a reduction of name += ..., and of max and min. A name that is compared and then set is none: "
+            "every iteration would need what the one before it left. Use one candidate for each thread."
         ),
         "raised-TypingError": (
             "A name that is set inside the prange loop and used by later iterations cannot be compiled here: it is no "
@@ -72,9 +74,10 @@ LARGEST = ParallelTask(
         ),
     },
     hints=(
-        "numba knows sum, product, max and min. Here you need the place of the maximum. Could each thread find its own?",
-        "An array of one candidate index for each thread. The loop over t is the prange loop; inside it, an ordinary loop over "
-        "the part of thread t. Then an ordinary loop over the candidates.",
+        "numba knows sum, product, max and min. Here you need the place of the maximum. Could each thread find its "
+        "own?",
+        "An array of one candidate index for each thread. The loop over t is the prange loop; inside it, an ordinary "
+        "loop over the part of thread t. Then an ordinary loop over the candidates.",
         "A candidate begins at the first element of its part. Which comparison keeps the first of equal elements: > or "
         ">=? Behind the inner loop each thread stores its candidate at its own place; in which order must the "
         "candidates be compared at the end?",

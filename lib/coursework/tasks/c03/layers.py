@@ -8,8 +8,8 @@ PIECES, PIECE, LATE = 16, 100, 4000  # pieces of a loop; microseconds of one; un
 
 
 def returns_after(pieces, piece_time, late, for_all):
-    """Microseconds until a loop returns, on the caller's thread and one that comes `late`; both take pieces from a counter.
-    `for_all`: it returns when both have come, and not as soon as all pieces are done."""
+    """Microseconds until a loop returns, on the caller's thread and one that comes `late`; both take pieces from a
+    counter. `for_all`: it returns when both have come, and not as soon as all pieces are done."""
     free = [0, late]
     for _ in range(pieces):
         k = free.index(min(free))
@@ -39,7 +39,8 @@ LAYERS = PredictionTask(
                 "anything while the loop runs.",
                 10: "That is the thread with the short rows. Who is busier?",
             },
-            "Chunks of one row, and four chunks for each thread, one after the other. Which rows does the busier one get?",
+            "Chunks of one row, and four chunks for each thread, one after the other. Which rows does the busier one "
+            "get?",
         ),
         Question(
             "handed_out",
@@ -83,11 +84,11 @@ LAYERS = PredictionTask(
         ),
     ),
     hints=(
-        "For each layer: when is it decided who gets which row, before the loop or while it runs? And for each loop: what must have "
-        "happened before it returns?",
-        "In blocks, a chunk size changes nothing: the first half of the chunks for one thread, the second half for the other. Handed "
-        "out, it is the game with two clocks.",
-        "blocks: the rows 4 to 7. handed_out: the clocks show 1 and 2, then 4 and 6, then 9 and 12, and then? The pieces: 16 "
-        "times 100 is less than 4000.",
+        "For each layer: when is it decided who gets which row, before the loop or while it runs? And for each loop: "
+        "what must have happened before it returns?",
+        "In blocks, a chunk size changes nothing: the first half of the chunks for one thread, the second half for the "
+        "other. Handed out, it is the game with two clocks.",
+        "blocks: the rows 4 to 7. handed_out: the clocks show 1 and 2, then 4 and 6, then 9 and 12, and then? The "
+        "pieces: 16 times 100 is less than 4000.",
     ),
 )

@@ -100,13 +100,15 @@ LOOPS = DetectiveTask(
         Fault("rows left out", "some rows belong to no iteration", ("some-unwritten",)),
     ),
     advice={
-        "verdict": "Follow one row: with which number does it begin, and what may another iteration do to its names meanwhile?"
+        "verdict": "Follow one row: with which number does it begin, and what may another iteration do to its names "
+        "meanwhile?"
     },
     hints=(
         "For each loop: which names are made inside the prange loop, which before it? Who else uses these?",
-        "What is made before the loop is shared, or carried from round to round. What numba makes a reduction (max, with its "
-        "own name on both sides) is neither. Then try numbers: all below zero, a number of rows that 4 does not divide.",
-        "One of them looks wrong because its prange stands in an unusual place: ask what it reduces. One has an array of a "
-        "single element. One is right for all rows that have a positive number.",
+        "What is made before the loop is shared, or carried from round to round. What numba makes a reduction (max, "
+        "with its own name on both sides) is neither. Then try numbers: all below zero, a number of rows that 4 does "
+        "not divide.",
+        "One of them looks wrong because its prange stands in an unusual place: ask what it reduces. One has an array "
+        "of a single element. One is right for all rows that have a positive number.",
     ),
 )

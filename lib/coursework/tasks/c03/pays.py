@@ -64,8 +64,8 @@ PAYS = PredictionTask(
     ),
     hints=(
         "What does the parallel loop do that the plain one does not, and what does it save?",
-        "Saved is the part of the work that other threads do: a half with two threads, three quarters with four. It pays from "
-        "the size on at which that is as much as the start.",
+        "Saved is the part of the work that other threads do: a half with two threads, three quarters with four. It "
+        "pays from the size on at which that is as much as the start.",
         "Write what is saved as a multiple of n, once for two threads and once for four: where is it as much as the "
         "start? For the pools: how many threads do all processes have together, and how many cores are there for each "
         "process?",

@@ -15,7 +15,8 @@ def guided(n, threads, least, share=2):
 
 
 def stolen_first(costs):
-    """Rows of the first theft, if two threads begin with a half of the rows each and take one of their own at a time."""
+    """Rows of the first theft, if two threads begin with a half of the rows each and take one of their own at a
+    time."""
     n = len(costs)
     left, free = [list(range(n // 2)), list(range(n // 2, n))], [0, 0]
     while True:
@@ -32,8 +33,8 @@ PREDICT = PredictionTask(
     id="03-predict",
     section=Section("3.2", "03_schedules", "The five schedules"),
     title="Predict five schedules",
-    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule, what a guided one hands out, "
-    "and what a thief takes",
+    objective="Predict how much work each thread gets under a static, a dynamic and a folded schedule, what a guided "
+    "one hands out, and what a thief takes",
     points=4,
     minutes=17,
     questions=(
@@ -94,16 +95,18 @@ PREDICT = PredictionTask(
                 ]: "That is the length of the first chunk. How many come until all rows are gone?",
                 len(guided(LOOP, 2, LEAST)) - 1: "Was a quarter rounded up, or the last, shorter chunk forgotten?",
             },
-            f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, it is {LEAST}, as long as "
-            "so many are left.",
+            f"The first chunk has {LOOP} // 4 rows. What is left then, and what is a quarter of that? Below {LEAST}, "
+            f"it is {LEAST}, as long as so many are left.",
         ),
         Question(
             "stolen",
-            f"rows that thread 0 takes in its first theft: {LOOP // 2} rows of 1 unit are its own, {LOOP // 2} of {DEAR} units are thread 1's",
+            f"rows that thread 0 takes in its first theft: {LOOP // 2} rows of 1 unit are its own, {LOOP // 2} of "
+            f"{DEAR} units are thread 1's",
             lambda: stolen_first([1] * (LOOP // 2) + [DEAR] * (LOOP // 2)),
             {
                 26: "So many rows thread 1 still has. A thief takes half of them.",
-                27: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of the rest.",
+                27: "That is what thread 1 has not finished. One of these rows is in work, and a thief takes half of "
+                "the rest.",
                 14: "Was the row counted that thread 1 is computing? It has taken that one already.",
                 16: "That is half of what thread 1 had at the beginning. What has it left when thread 0 needs more?",
                 5: "So many rows thread 1 has finished by then. How many are left to it?",
@@ -116,8 +119,8 @@ PREDICT = PredictionTask(
     ),
     hints=(
         "Write down the eight costs in a row: row i costs i + 1. Which of them belongs to which thread?",
-        "For the dynamic schedule play it with two clocks: the thread with the earlier clock takes the next chunk and its "
-        "clock moves on by the cost.",
+        "For the dynamic schedule play it with two clocks: the thread with the earlier clock takes the next chunk and "
+        "its clock moves on by the cost.",
         "static: the last four rows. chunks: the last one may be small. dynamic: write down the costs of the four "
         "chunks first, then let the clocks decide. folded: what do rows k and 7 - k cost together? guided: each time a "
         "quarter of what is left, and never less than 5. stolen: when is thread 0 done, and how far has thread 1 come "

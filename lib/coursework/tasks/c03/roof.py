@@ -47,18 +47,22 @@ ROOF = MeasuredParallelTask(
     watch=Watch(starts=3),
     advice={
         "race": "Two rows use one element. What belongs to a row must be a name that is made inside the prange loop.",
-        "not-parallel": "Threads share the rows: `prange` in the outer loop, in a function with `@njit(parallel=True)`, and a plain "
-        "`range` inside.",
-        "flops": "Count one term: a subtraction, a multiplication, an addition. A sum that begins with 0 adds every term.",
-        "moved": "Which elements of x, c and out does the loop touch? Each counts once, with 4 bytes: c, too, once for all rows.",
-        "roof": "Below the ridge the bytes take longer than the flops, above it the flops do. Which side is your intensity on?",
+        "not-parallel": "Threads share the rows: `prange` in the outer loop, in a function with "
+        "`@njit(parallel=True)`, and a plain `range` inside.",
+        "flops": "Count one term: a subtraction, a multiplication, an addition. A sum that begins with 0 adds every "
+        "term.",
+        "moved": "Which elements of x, c and out does the loop touch? Each counts once, with 4 bytes: c, too, once for "
+        "all rows.",
+        "roof": "Below the ridge the bytes take longer than the flops, above it the flops do. Which side is your "
+        "intensity on?",
     },
     claimed=Case(f"{MANY} x {WIDTH}", centre_arguments(MANY)),
     measured=Case(f"{1 << 18} x {WIDTH}", centre_arguments(1 << 18)),
     card=Card(peak=12e9, bandwidth=24e9),
     hints=(
         "What does one row need of its own? What does one term of its sum cost?",
-        "prange over the rows, a sum that is made inside. A term takes three flops. Bytes: all of x, all of c, all of out.",
+        "prange over the rows, a sum that is made inside. A term takes three flops. Bytes: all of x, all of c, all of "
+        "out.",
         "How many terms are there in all, of three flops each? Which of the three arrays has an element for each row "
         "and column, and which has one for each row or each column only? The ridge of the machine is peak divided by "
         "bandwidth.",

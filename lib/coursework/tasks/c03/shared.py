@@ -4,7 +4,8 @@ import numpy as np
 
 
 def makespan(costs, threads, chunk, step=None):
-    """When the last thread ends, if whoever is free takes the next ``chunk`` iterations. `step`: from chunk to chunk."""
+    """When the last thread ends, if whoever is free takes the next ``chunk`` iterations. `step`: from chunk to
+    chunk."""
     free = [0] * threads
     for first in range(0, len(costs), step or chunk):
         free[free.index(min(free))] += sum(costs[first : first + chunk])

@@ -109,9 +109,9 @@ SIZES = CounterexampleTask(
     ),
     hints=(
         "Each loop differs in one line from a right one. Which numbers does that line make for your n and your parts?",
-        "first: write down the ends of all parts. second: what is the largest number that one element of counts can hold? third: "
-        "from how many parts on do two threads meet, and are both parts non-empty?",
-        "first wants a remainder that is rounded down, and a positive number behind the last part. second wants few parts and many "
-        "numbers, third many parts, and enough numbers that part 16 has some.",
+        "first: write down the ends of all parts. second: what is the largest number that one element of counts can "
+        "hold? third: from how many parts on do two threads meet, and are both parts non-empty?",
+        "first wants a remainder that is rounded down, and a positive number behind the last part. second wants few "
+        "parts and many numbers, third many parts, and enough numbers that part 16 has some.",
     ),
 )

@@ -57,17 +57,17 @@ SOFTMAX = ParallelTask(
     ),
     advice={
         "not-finite": (
-            "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a number. "
-            "Subtract the largest element of the row first (it may be below 0): the result is the same, and the largest "
-            "exponent is 0."
+            "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a "
+            "number. Subtract the largest element of the row first (it may be below 0): the result is the same, and "
+            "the largest exponent is 0."
         ),
         "wrong-value": (
             "Each row needs three things of its own, over all its columns: the largest element; the sum of "
             "exp(x[i, j] - largest), begun at 0 in each row; and each exp(x[i, j] - largest) divided by that sum."
         ),
         "race": (
-            "Two rows use the same scratch element at the same time. What belongs to a row must be a scalar inside the loop, "
-            "or a part of out that belongs to this row."
+            "Two rows use the same scratch element at the same time. What belongs to a row must be a scalar inside the "
+            "loop, or a part of out that belongs to this row."
         ),
     },
     budget=Budget(
@@ -75,8 +75,8 @@ SOFTMAX = ParallelTask(
         text="no array allocated inside the function",
         require={"arrays": 0, "temporaries": 0},
         over=(
-            "The result is right, but an array is made for each row: that costs time, and all threads ask one allocator. Write "
-            "the exponentials into out, and divide there."
+            "The result is right, but an array is made for each row: that costs time, and all threads ask one "
+            "allocator. Write the exponentials into out, and divide there."
         ),
         case=Case("64 x 32", softmax_arguments(64, 32)),
     ),

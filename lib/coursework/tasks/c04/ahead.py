@@ -55,8 +55,8 @@ def ahead_f(neat, n):
 
 
 class Word(int):
-    """A number that came out of memory, or was computed from such ones. `waits`: loads that had to end, one after the other,
-    before it was there."""
+    """A number that came out of memory, or was computed from such ones. `waits`: loads that had to end, one after the
+    other, before it was there."""
 
     def __new__(cls, value, waits=0):
         word = super().__new__(cls, value)
@@ -88,8 +88,9 @@ class Records:
 
 
 def followed(lines, pages=16, ahead=4):
-    """The share of the lines that a model of the hardware's prefetcher fetches before they are asked for. It knows the `pages`
-    used last; after the same step twice in a page it fetches the next `ahead` lines with that step, in the page."""
+    """The share of the lines that a model of the hardware's prefetcher fetches before they are asked for. It knows the
+    `pages` used last; after the same step twice in a page it fetches the next `ahead` lines with that step, in the
+    page."""
     known, there, hits = {}, set(), 0
     for line in lines:
         hits += line in there
@@ -173,16 +174,16 @@ AHEAD = DetectiveTask(
         Fault("nobody", "neither: no address is known until the load before it has ended"),
     ),
     advice={
-        "verdict": "Write down the first six lines that are asked for, and the page of each: the hardware sees no more than that. Then "
-        "look at the code: what must be there before the number of the next record is known?"
+        "verdict": "Write down the first six lines that are asked for, and the page of each: the hardware sees no more "
+        "than that. Then look at the code: what must be there before the number of the next record is known?"
     },
     hints=(
-        "For each loop: does it come back to the same page, with the same step? And could you write down the tenth address before any "
-        "record has been read?",
-        "The hardware looks at addresses, not at code: how they were found is all the same to it. A step from page to page teaches it "
-        "nothing, however regular it is. The program knows what stands in a list of its own, and what it computes from numbers that "
-        "it has.",
-        "Two loops look alike and differ in where their records lie. One jumps about and needs no memory at all to know where to. One "
-        "begins anew at places that nobody can guess, but stays there for half a page.",
+        "For each loop: does it come back to the same page, with the same step? And could you write down the tenth "
+        "address before any record has been read?",
+        "The hardware looks at addresses, not at code: how they were found is all the same to it. A step from page to "
+        "page teaches it nothing, however regular it is. The program knows what stands in a list of its own, and what "
+        "it computes from numbers that it has.",
+        "Two loops look alike and differ in where their records lie. One jumps about and needs no memory at all to "
+        "know where to. One begins anew at places that nobody can guess, but stays there for half a page.",
     ),
 )

@@ -30,8 +30,8 @@ BUG = ParallelTask(
     ),
     advice={
         "some-unwritten": (
-            "These elements belong to no part. Do four parts, from t = 0 to 3, reach to the end of x? A division that rounds down "
-            "(n // 4, n // 16) leaves out the rest."
+            "These elements belong to no part. Do four parts, from t = 0 to 3, reach to the end of x? A division that "
+            "rounds down (n // 4, n // 16) leaves out the rest."
         ),
         "nothing-written": "With fewer elements than parts, n // 4 is 0: all parts are empty. Round up instead.",
         "raised-IndexError": "The last part reaches over the end. End it at min(stop, x.size).",
@@ -49,10 +49,10 @@ BUG = ParallelTask(
         case=Case("n = 203, four threads", square_arguments(203)),
     ),
     hints=(
-        "n = 203 and four parts: which elements does each part get, and which get none? In which line (16 float32) does each "
-        "part begin?",
-        "Share out lines, not elements. How many lines do n elements fill, rounded up? How many of them should each part get, "
-        "rounded up? The last part may get fewer, or none.",
+        "n = 203 and four parts: which elements does each part get, and which get none? In which line (16 float32) "
+        "does each part begin?",
+        "Share out lines, not elements. How many lines do n elements fill, rounded up? How many of them should each "
+        "part get, rounded up? The last part may get fewer, or none.",
         "Round the lines up, share them out, and only then turn lines into elements. The last part is cut at x.size: "
         "by which `min`? And what about a part that begins behind the end?",
     ),

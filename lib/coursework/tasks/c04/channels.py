@@ -46,9 +46,11 @@ CHANNELS = CompiledTask(
             "An index left its array. x has four axes: image, row, column, channel. scale and shift have one: channel."
         ),
         "wrong-value": (
-            "Each element is x * scale + shift, in floating point (no int), with scale and shift of its own channel, the last index."
+            "Each element is x * scale + shift, in floating point (no int), with scale and shift of its own channel, "
+            "the last index."
         ),
-        "some-unwritten": "Not all images, rows, columns or channels were visited. Compare your four bounds with x.shape.",
+        "some-unwritten": "Not all images, rows, columns or channels were visited. Compare your four bounds with "
+        "x.shape.",
     },
     budget=Budget(
         points=1,
@@ -56,14 +58,15 @@ CHANNELS = CompiledTask(
         text="nearly all of the arithmetic on whole vectors, and no array allocated",
         require={"multiplies": 2 * 5 * 7 * 128 + 16, "scalar_share": 0.1, "arrays": 0},
         over=(
-            "The result is right, but the inner loop does not walk through neighbours in memory, or an array is made on the "
-            "way. Which of the four axes has stride 1 (4 bytes)? It belongs into the inner loop."
+            "The result is right, but the inner loop does not walk through neighbours in memory, or an array is made "
+            "on the way. Which of the four axes has stride 1 (4 bytes)? It belongs into the inner loop."
         ),
         case=Case("2 x 5 x 7 x 128", channel_arguments(2, 5, 7, 128)),
     ),
     hints=(
         "Print x.strides of a (2, 5, 7, 128) array of float32. Along which axis are elements neighbours?",
-        "Four loops: images, rows, columns of pixels, and channels innermost. scale and shift are read along the same axis.",
+        "Four loops: images, rows, columns of pixels, and channels innermost. scale and shift are read along the same "
+        "axis.",
         "The index of the innermost loop chooses the scale and the shift of an element: which axis of x does it count? "
         "The three loops outside only say which pixel it is.",
     ),

@@ -45,7 +45,8 @@ def judge_place(arguments, result):
         (
             "padded",
             result[0] == row * -(-columns // 16) + column // 16,
-            "Here each row begins with a new line. The rows follow each other without a gap: count elements, then bytes.",
+            "Here each row begins with a new line. The rows follow each other without a gap: count elements, then "
+            "bytes.",
         ),
         ("from-one", result[0] == line + 1, "The matrix begins at line 0, not at line 1."),
         ("set", result[0] == line, "The line is right. A cache keeps it in the set with the number line % 64."),
@@ -77,8 +78,9 @@ FIRST = FunctionTask(
     ),
     hints=(
         "How many elements come before x[row, column]?",
-        "Elements before it, times their bytes, divided by the bytes of a line and rounded down: that is the line. The rest of a "
-        "division says the set.",
-        "`columns` elements for each whole row before it, and `column` more; 4 bytes each; 64 bytes in a line; 64 sets.",
+        "Elements before it, times their bytes, divided by the bytes of a line and rounded down: that is the line. The "
+        "rest of a division says the set.",
+        "`columns` elements for each whole row before it, and `column` more; 4 bytes each; 64 bytes in a line; 64 "
+        "sets.",
     ),
 )

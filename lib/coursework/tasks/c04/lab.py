@@ -73,7 +73,10 @@ def judge_lab(arguments, result):
             done.add(element)
     if hand or len(done) < n * m:
         left = f"{len(hand)} in hand, {n * m - len(done) - len(hand)} never taken"
-        cause = "Every element must come to its place. Do the loops reach the last rows and columns, and does the `return` stand "
+        cause = (
+            "Every element must come to its place. Do the loops reach the last rows and columns, and does the `return` "
+            "stand "
+        )
         return Slip("left", expected, f"{cause}behind them?", left)
     return None
 
@@ -97,23 +100,25 @@ LAB = FunctionTask(
         text="at most 1024 lines fetched for 64 x 64, twice for each line",
         require={"fetches": 1024},
         over=(
-            "Every element comes to its place, but lines are fetched again and again. A row of 64 has 4 lines, so the rows r and "
-            "r + 8 of a column of lines share a slot. How many rows can a tile have, then? And what may be in hand?"
+            "Every element comes to its place, but lines are fetched again and again. A row of 64 has 4 lines, so the "
+            "rows r and r + 8 of a column of lines share a slot. How many rows can a tile have, then? And what may be "
+            "in hand?"
         ),
         case=lab_case(64, 64),
         golf=Golf(
             count="fetches",
             best=740,
             tiers=(("gold", 1.0), ("silver", 1.1), ("bronze", 1.5)),
-            lead="Which lines are still in the cache when a tile is done, and which tile could use them? And what can be different in "
-            "the tiles on the diagonal, where x and out want the same slots?",
+            lead="Which lines are still in the cache when a tile is done, and which tile could use them? And what can "
+            "be different in the tiles on the diagonal, where x and out want the same slots?",
         ),
     ),
     hints=(
-        "In which slots lie the lines x[0, 0], x[1, 0], ... x[8, 0], and those of out? Which of them can be there at once?",
-        "Eight rows of a tile, and eight columns, fit. On the diagonal the slots of x are those of out: take several numbers of a "
-        "line into the hand before you lay them down.",
-        "Go through tiles of 8 x 8. For each row of a tile first all its steps on x, then all on out: the line of x is fetched once "
-        "for the row, even if out drives it away. What is left over to improve is the golf.",
+        "In which slots lie the lines x[0, 0], x[1, 0], ... x[8, 0], and those of out? Which of them can be there at "
+        "once?",
+        "Eight rows of a tile, and eight columns, fit. On the diagonal the slots of x are those of out: take several "
+        "numbers of a line into the hand before you lay them down.",
+        "Go through tiles of 8 x 8. For each row of a tile first all its steps on x, then all on out: the line of x is "
+        "fetched once for the row, even if out drives it away. What is left over to improve is the golf.",
     ),
 )

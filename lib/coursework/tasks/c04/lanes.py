@@ -113,9 +113,9 @@ LANES = DetectiveTask(
     },
     hints=(
         "For each loop: what must be known before round i can begin? What may happen in round i that ends the loop?",
-        "A sum in one order is one long chain; if any order will do, it may become many chains. Is every part of the chain's way "
-        "stored, too, then no other order helps. And Python's division asks a question before it divides.",
-        "Two loops carry something whose every step is stored. One carries something of which only the end is needed. One could "
-        "raise an error in the middle. One only looks as if an `if` were in the way.",
+        "A sum in one order is one long chain; if any order will do, it may become many chains. Is every part of the "
+        "chain's way stored, too, then no other order helps. And Python's division asks a question before it divides.",
+        "Two loops carry something whose every step is stored. One carries something of which only the end is needed. "
+        "One could raise an error in the middle. One only looks as if an `if` were in the way.",
     ),
 )

@@ -145,22 +145,24 @@ LINES = PredictionTask(
             {
                 WALK: "That would do for the walk alone. The cache keeps what the other thread reads, too.",
                 WALK
-                + 1: "A line that is read once is kept like any other: the cache does not know that nobody comes back to it.",
+                + 1: "A line that is read once is kept like any other: the cache does not know that nobody comes back "
+                "to it.",
                 2 * WALK
                 - 1: "One line short: the line that is needed next is the one used longest ago, and it has just gone.",
                 2 * WALK + 1: "That will do, and one line less will, too.",
             },
-            "Take one line of the walk: how many different lines are used from one read of it to the next, itself among them?",
+            "Take one line of the walk: how many different lines are used from one read of it to the next, itself "
+            "among them?",
             picture=lambda: _small_pair(4),
             section=Section("4.3", "04_sharing", "Shared on purpose: caches and bandwidth"),
         ),
     ),
     hints=(
         "In which line does byte 0 lie, and byte 63, and byte 64? At which byte does element [1, 0] begin?",
-        "Lines of a row: its bytes divided by 64, rounded up. Where elements lie 64 bytes or more apart, each has a line of "
-        "its own. Where they lie closer, no line on the way is left out.",
-        "A row is 4000 bytes long. Records of 6 float32 take 24 bytes, 1000 of them 24,000: all lines of those are touched. A "
-        "column needs 100 lines: do they all fit into the cache until the next column begins? And beside another thread, how many of "
-        "its lines come in between?",
+        "Lines of a row: its bytes divided by 64, rounded up. Where elements lie 64 bytes or more apart, each has a "
+        "line of its own. Where they lie closer, no line on the way is left out.",
+        "A row is 4000 bytes long. Records of 6 float32 take 24 bytes, 1000 of them 24,000: all lines of those are "
+        "touched. A column needs 100 lines: do they all fit into the cache until the next column begins? And beside "
+        "another thread, how many of its lines come in between?",
     ),
 )

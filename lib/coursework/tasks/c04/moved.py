@@ -26,7 +26,8 @@ def read_far(pages):
 
 
 def faults_of_arrays(count, size):
-    """Page faults of `count` arrays, each written whole and freed before the next, if what is freed is handed out again."""
+    """Page faults of `count` arrays, each written whole and freed before the next, if what is freed is handed out
+    again."""
     freed, written, new, faults = [], set(), 0, 0
     for _ in range(count):
         if not freed:
@@ -44,8 +45,8 @@ MOVED = PredictionTask(
     id="04-moved",
     section=Section("4.2", "04_vectors", "Past the cache"),
     title="Predict what really moves",
-    objective="Predict the bytes that stores move, how long they take, what a second thread gains, how many pages are touched first "
-    "and by whom, and how far a TLB reaches",
+    objective="Predict the bytes that stores move, how long they take, what a second thread gains, how many pages are "
+    "touched first and by whom, and how far a TLB reaches",
     points=2,
     minutes=13,
     questions=(
@@ -55,11 +56,12 @@ MOVED = PredictionTask(
             lambda: 4 * 4 * SUMMED,
             {
                 12
-                * SUMMED: "That is what the loop asks for. What happens to a line of out before its first element is stored?",
+                * SUMMED: "That is what the loop asks for. What happens to a line of out before its first element is "
+                "stored?",
                 8 * SUMMED: "That is what is read. What is written moves, too.",
                 3 * SUMMED: "These are elements. How many bytes does each have?",
-                4
-                * SUMMED: "That is one of the arrays in bytes, or all that moves in elements. How many bytes has an element?",
+                4 * SUMMED: "That is one of the arrays in bytes, or all that moves in elements. How many bytes has an "
+                "element?",
             },
             "Three arrays are used. One of them crosses the way to memory twice: which, and why?",
         ),
@@ -139,8 +141,8 @@ MOVED = PredictionTask(
                 ZEROED: "Two of the threads have a core in the node where the pages lie.",
                 3
                 * ZEROED
-                // 4: "So many are read by another thread than the one that filled them. A page lies in a node: which threads "
-                "are in it?",
+                // 4: "So many are read by another thread than the one that filled them. A page lies in a node: which "
+                "threads are in it?",
                 ZEROED // 4: "That is the share of one thread. How many threads are in the other node?",
                 0: "That would be so if each thread had filled its own quarter.",
             },
@@ -156,7 +158,8 @@ MOVED = PredictionTask(
                 * 1024
                 * KIB
                 // PAGE: "That would be so if each array went back to the system. Where does the second one lie?",
-                ARRAYS: "The first write to a page is a fault. How many pages has an array, and which of them are new in the second one?",
+                ARRAYS: "The first write to a page is a fault. How many pages has an array, and which of them are new "
+                "in the second one?",
                 1: "The first write to each page is a fault: how many pages has an array?",
                 1024 * KIB // PAGE + 1: "Each array begins with a page, so it fills whole pages.",
                 0: "Nobody had written to the pages of the first array.",
@@ -167,10 +170,11 @@ MOVED = PredictionTask(
     ),
     hints=(
         "Which lines are read, which are written, and which are both?",
-        "An ordinary store reads its line first. Time is bytes divided by bandwidth. A page is given to the process at its first "
-        "write, in the node of the thread that writes.",
-        "a and b are read; out is read and written with ordinary stores, only written with the other ones. The ratio of two times is "
-        "the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up. Reach: the rows begin at the bytes 0, "
-        "4000, 8000 and so on. Which of these lie in 64 pages? far: which two threads share a node? anew: where does the second array lie?",
+        "An ordinary store reads its line first. Time is bytes divided by bandwidth. A page is given to the process at "
+        "its first write, in the node of the thread that writes.",
+        "a and b are read; out is read and written with ordinary stores, only written with the other ones. The ratio "
+        "of two times is the inverse ratio of two bandwidths. Pages: bytes of out divided by 4096, rounded up. Reach: "
+        "the rows begin at the bytes 0, 4000, 8000 and so on. Which of these lie in 64 pages? far: which two threads "
+        "share a node? anew: where does the second array lie?",
     ),
 )

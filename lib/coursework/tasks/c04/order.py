@@ -45,9 +45,11 @@ def judge_order(arguments, result):
     if (pairs < 0).any() or (pairs >= (n, m)).any():
         i, j = pairs[((pairs < 0) | (pairs >= (n, m))).any(axis=1)][0].tolist()
         return Slip(
-            "outside", expected, "A tile at the edge has fewer rows or columns: min(start + size, n).",
+            "outside",
+            expected,
+            "A tile at the edge has fewer rows or columns: min(start + size, n).",
             f"the pair ({i}, {j})",
-        )  # fmt: skip
+        )
     if len(np.unique(pairs, axis=0)) < n * m:
         return Slip("twice", expected, "Some elements come twice, others never. Do your tiles overlap?", "doubles")
     lines, fetched = transposed_fetches(pairs, n, m)
@@ -57,13 +59,14 @@ def judge_order(arguments, result):
     said = f"{fetched} lines fetched"
     if fetched >= 0.99 * plain:
         cause = (
-            "That is as many as row by row. One of the two arrays is always walked down its columns; work on small squares, "
-            "so that the lines of both stay in the cache until they are used up."
+            "That is as many as row by row. One of the two arrays is always walked down its columns; work on small "
+            "squares, so that the lines of both stay in the cache until they are used up."
         )
     else:
         cause = (
-            f"The lines of out that one row of a tile writes to, one for each column, must still be there for its next row: the "
-            f"cache has room for {ROOM} lines. And a tile of less than {FLOATS} rows leaves lines of out half used."
+            "The lines of out that one row of a tile writes to, one for each column, must still be there for its next "
+            f"row: the cache has room for {ROOM} lines. And a tile of less than {FLOATS} rows leaves lines of out half "
+            "used."
         )
     from ... import pictures
 
@@ -92,10 +95,11 @@ ORDER = FunctionTask(
     },
     cases=(order_case(16, 16), order_case(64, 64), order_case(48, 112), order_case(72, 100)),
     hints=(
-        "Row by row, x is fine and out is not: which lines of out does one row of x need? How many rows later are they needed "
-        "again, and are they still there?",
-        f"Move a square tile of s x s elements at a time. Each of its rows writes to the same s lines of out, which should stay in "
-        f"the cache, beside those of x: room for {ROOM}. And s elements should fill whole lines. Which s does both?",
+        "Row by row, x is fine and out is not: which lines of out does one row of x need? How many rows later are they "
+        "needed again, and are they still there?",
+        "Move a square tile of s x s elements at a time. Each of its rows writes to the same s lines of out, which "
+        f"should stay in the cache, beside those of x: room for {ROOM}. And s elements should fill whole lines. Which "
+        "s does both?",
         "Two loops step from tile to tile, two more go through the rows and columns of one. Where does a tile at the "
         "edge end, if the matrix ends before it?",
     ),

@@ -27,20 +27,26 @@ def judge_pad(arguments, result):
     if type(result) is not int:
         return Slip("type", expected, "Return the length of a row in elements, an int.")
     if result < columns:
-        cause = "The row must hold its columns. Padding adds elements, it takes none away; return the whole length of a row."
+        cause = (
+            "The row must hold its columns. Padding adds elements, it takes none away; return the whole length of a "
+            "row."
+        )
         return Slip("too-short", expected, cause)
     crowd = most_in_one_set(rows, result)
     if crowd > WAYS:
-        cause = "Lines whose numbers differ by 64 share a set. Count for this length: line of row r is 4 * r * length // 64."
+        cause = (
+            "Lines whose numbers differ by 64 share a set. Count for this length: line of row r is 4 * r * length // "
+            "64."
+        )
         if result == columns:
             cause = "This length needs padding. " + cause
         return Slip("crowded", f"at most {WAYS} lines of a column in one set, not {crowd}", cause)
     least = right_length(rows, columns)
     if result > least:
         cause = (
-            "This length would do, but it wastes memory: in a shorter one no set gets more than 8 different lines, too. Try "
-            "the lengths one after the other, from `columns` on. 8 lines do fit; rows in one line count it once; an element "
-            "has 4 bytes."
+            "This length would do, but it wastes memory: in a shorter one no set gets more than 8 different lines, "
+            "too. Try the lengths one after the other, from `columns` on. 8 lines do fit; rows in one line count it "
+            "once; an element has 4 bytes."
         )
         return Slip("too-long", f"less than {result}", cause)
     return None
@@ -68,10 +74,11 @@ PAD = FunctionTask(
         pad_case(500, 71),
     ),
     hints=(
-        "At which byte does element [r, 0] begin if a row has `length` elements of 4 bytes? In which line is that, and in "
-        "which set?",
-        "Write a helper that counts, for one length, how many lines of the column fall into each of the 64 sets. Then try "
-        "length = columns, columns + 1, ... until no set has more than 8. Two rows may lie in one line: count it once.",
+        "At which byte does element [r, 0] begin if a row has `length` elements of 4 bytes? In which line is that, and "
+        "in which set?",
+        "Write a helper that counts, for one length, how many lines of the column fall into each of the 64 sets. Then "
+        "try length = columns, columns + 1, ... until no set has more than 8. Two rows may lie in one line: count it "
+        "once.",
         "A Python set holds each line once, however many rows lie in it. Then a list with a number for each of the 64 "
         "sets of the cache: which of them does a line raise by 1? And what must be true of the largest?",
     ),

@@ -49,8 +49,8 @@ ROOFLINE = MeasuredTask(
     measured=Case("n = 4.2 million", poly_arguments(1 << 22)),
     card=Card(peak=100e9, bandwidth=20e9),
     advice={
-        "flops": f"Take one element: how often does your loop multiply, how often add? There are {ELEMENTS} elements. What "
-        "counts is your own loop, as it stands.",
+        "flops": f"Take one element: how often does your loop multiply, how often add? There are {ELEMENTS} elements. "
+        "What counts is your own loop, as it stands.",
         "moved": "Each element of x, c and out moves once, and has 4 bytes. The few of c hardly count.",
         "roof": "Left of the ridge memory binds, right of it arithmetic. Where does your intensity lie?",
         **dict.fromkeys(
@@ -60,8 +60,8 @@ ROOFLINE = MeasuredTask(
     },
     hints=(
         "For one element of x, how many multiplications and additions does Horner's rule need for 13 coefficients?",
-        "Begin with the last coefficient. Then, for each one before it: multiply by x[i], add the coefficient. The flops are those "
-        "of one element times n; the bytes are those of x and out, and a few of c.",
+        "Begin with the last coefficient. Then, for each one before it: multiply by x[i], add the coefficient. The "
+        "flops are those of one element times n; the bytes are those of x and out, and a few of c.",
         "Which coefficient does the inner loop begin with, the last one or the one before it, and with which does it "
         "end? It goes backwards, and has one line that multiplies and adds. Each round is two flops. The ridge is peak "
         "divided by bandwidth.",

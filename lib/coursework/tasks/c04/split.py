@@ -35,7 +35,8 @@ SPLIT = PredictionTask(
     questions=(
         Question(
             "split",
-            f"vectors of {VECTOR} bytes in two lines, of {VECTORS}, if the first begins {BEHIND} bytes behind the start of a line",
+            f"vectors of {VECTOR} bytes in two lines, of {VECTORS}, if the first begins {BEHIND} bytes behind the "
+            "start of a line",
             lambda: in_two_lines(BEHIND),
             {
                 0: "That would be so if the array began with a line, or in the middle of one.",
@@ -50,8 +51,8 @@ SPLIT = PredictionTask(
             lambda: before_aligned(BEHIND),
             {
                 VECTOR - BEHIND: "These are bytes. An element of float32 has 4.",
-                BEHIND
-                // 4: "So many elements stand between the start of the line and the array. How many to the next multiple of 32?",
+                BEHIND // 4: "So many elements stand between the start of the line and the array. How many to the next "
+                "multiple of 32?",
                 (LINE - BEHIND) // 4: "That goes on to the next line. A multiple of 32 comes before.",
                 VECTOR // 4: "A whole vector of them brings you to the same place in the next vector.",
             },
@@ -83,9 +84,9 @@ SPLIT = PredictionTask(
     ),
     hints=(
         "Draw two lines of 64 bytes, and where the first three vectors lie in them.",
-        "A vector lies in two lines if it begins in one and ends in the next. A row begins with a line if its first byte is a "
-        "multiple of 64.",
-        "The vectors begin at bytes 20, 52, 84, 116 ...; lines end before 64, 128 ... From 20 to the next multiple of 32 are so many "
-        "bytes, each element has 4. Rows of whole lines have a multiple of 16 elements.",
+        "A vector lies in two lines if it begins in one and ends in the next. A row begins with a line if its first "
+        "byte is a multiple of 64.",
+        "The vectors begin at bytes 20, 52, 84, 116 ...; lines end before 64, 128 ... From 20 to the next multiple of "
+        "32 are so many bytes, each element has 4. Rows of whole lines have a multiple of 16 elements.",
     ),
 )

@@ -64,19 +64,21 @@ SUMS = CompiledTask(
     },
     budget=Budget(
         points=2,
-        text="nearly all of the arithmetic on whole vectors, at most 3 accesses to memory for each vector multiply, no array allocated",
+        text="nearly all of the arithmetic on whole vectors, at most 3 accesses to memory for each vector multiply, no "
+        "array allocated",
         require={"multiplies": 8 * 512, "scalar_share": 0.1, "accesses_per_multiply": 3, "arrays": 0},
         over=(
-            "The result is right, but one sum after the other is added up, number by number, or an array is made on the way. A "
-            "vector holds many sums, if they are neighbours: let the inner loop go from one element of out to the next."
+            "The result is right, but one sum after the other is added up, number by number, or an array is made on "
+            "the way. A vector holds many sums, if they are neighbours: let the inner loop go from one element of out "
+            "to the next."
         ),
         case=Case("8 x 512", sum_arguments(8, 512)),
     ),
     hints=(
-        "A vector register holds many numbers. If each of them is the sum of another column, in which order must x be read, "
-        "and does the order of any sum change?",
-        "The rows belong into the outer loop, the columns into the inner one. Every element of out collects its sum over many "
-        "rounds of the outer loop, so it must start at 0.",
+        "A vector register holds many numbers. If each of them is the sum of another column, in which order must x be "
+        "read, and does the order of any sum change?",
+        "The rows belong into the outer loop, the columns into the inner one. Every element of out collects its sum "
+        "over many rounds of the outer loop, so it must start at 0.",
         "In a round of the outer loop one weight serves a whole row: what does it add to each element of out? Keep the "
         "weight in a name before the inner loop begins, and see to it that out begins at 0.",
     ),

@@ -19,11 +19,17 @@ def judge_crossing(arguments, result):
     if right is None:
         if result is None:
             return None
-        cause = "Here each byte costs the GPU more than the CPU, on the link and in work together. More bytes make it worse: it never pays. Then return None."
+        cause = (
+            "Here each byte costs the GPU more than the CPU, on the link and in work together. More bytes make it "
+            "worse: it never pays. Then return None."
+        )
         return Slip("never", "None", cause)
     expected = f"about {right:.6g} bytes"
     if isinstance(result, bool) or not isinstance(result, int | float | np.integer | np.floating):
-        cause = "It does pay here: each byte costs the CPU more seconds than the GPU and the link. Return the number of bytes, one number."
+        cause = (
+            "It does pay here: each byte costs the CPU more seconds than the GPU and the link. Return the number of "
+            "bytes, one number."
+        )
         return Slip("type", expected, cause)
     if abs(result - right) <= 1e-6 * right:
         return None
@@ -58,7 +64,8 @@ def judge_crossing(arguments, result):
         (words for guess, words in causes if np.isfinite(guess) and abs(result - guess) <= 1e-6 * abs(guess)), ""
     )
     cause = cause or (
-        "Write down the seconds of both sides for n bytes: the CPU's work; for the GPU its calls, the copies and its work. Where they are equal, what is n?"
+        "Write down the seconds of both sides for n bytes: the CPU's work; for the GPU its calls, the copies and its "
+        "work. Where they are equal, what is n?"
     )
     return Slip("size", expected, cause)
 
@@ -83,13 +90,16 @@ CROSSING = FunctionTask(
         _job("a GPU that is slower", 10.0, 1e12, 5e11, 3e10),
     ),
     advice={
-        "raised-ZeroDivisionError": "Where a byte costs both sides the same, there is no size at which the calls are paid. Ask before you divide.",
+        "raised-ZeroDivisionError": "Where a byte costs both sides the same, there is no size at which the calls are "
+        "paid. Ask before you divide.",
         "raised-TypeError": "All five are plain numbers, and one number or None comes back.",
     },
     hints=(
-        "How many seconds does the CPU need for n bytes? And the GPU, with all it has to do? Which of these parts grow with n?",
-        "Both times are straight lines in n. The GPU's begins higher, at the calls; does it rise more slowly? What does each byte cost the CPU, and what the GPU?",
-        "Take what a byte costs the GPU, its share of the link and its operations, away from what it costs the CPU. If something is left, each byte pays back that much: how many bytes pay back "
-        "the calls?",
+        "How many seconds does the CPU need for n bytes? And the GPU, with all it has to do? Which of these parts grow "
+        "with n?",
+        "Both times are straight lines in n. The GPU's begins higher, at the calls; does it rise more slowly? What "
+        "does each byte cost the CPU, and what the GPU?",
+        "Take what a byte costs the GPU, its share of the link and its operations, away from what it costs the CPU. If "
+        "something is left, each byte pays back that much: how many bytes pay back the calls?",
     ),
 )

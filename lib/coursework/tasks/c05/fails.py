@@ -73,7 +73,8 @@ FAILS = CounterexampleTask(
             rules=(
                 (lambda n, blocks, threads: blocks * threads >= n, "a thread for each element: blocks * threads >= n"),
             ),
-            lead="The numbers are right, and always will be. Which element does the thread behind the last one take, and whose is that?",
+            lead="The numbers are right, and always will be. Which element does the thread behind the last one take, "
+            "and whose is that?",
         ),
         Flaw(
             name="pairs",
@@ -95,16 +96,17 @@ FAILS = CounterexampleTask(
             fields={"rows": Whole(1, 64), "columns": Whole(1, 64)},
             case=a_picture,
             lead=(
-                "Take a thread whose column lies beyond the right edge. Which number does the condition compute for it? When is there such a thread, and "
-                "when is there a row below?"
+                "Take a thread whose column lies beyond the right edge. Which number does the condition compute for "
+                "it? When is there such a thread, and when is there a row below?"
             ),
         ),
     ),
     hints=(
-        "Take the condition of each kernel, or what stands in its place. Which threads should it stop, and which does it stop?",
-        "wrapped: let there be more threads than elements. pairs: think of the last pair. linear: the condition stops what lies behind "
-        "the end of memory, not what lies beside the picture.",
-        "wrapped: the x-ray looks at who stores. pairs: an even n has no half pair. linear: let the last block of a row hang over the right edge; "
-        "the rows can be few.",
+        "Take the condition of each kernel, or what stands in its place. Which threads should it stop, and which does "
+        "it stop?",
+        "wrapped: let there be more threads than elements. pairs: think of the last pair. linear: the condition stops "
+        "what lies behind the end of memory, not what lies beside the picture.",
+        "wrapped: the x-ray looks at who stores. pairs: an even n has no half pair. linear: let the last block of a "
+        "row hang over the right edge; the rows can be few.",
     ),
 )

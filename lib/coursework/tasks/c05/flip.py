@@ -41,7 +41,8 @@ FLIP = KernelTask(
         ),
         Suspect(
             lambda picture, out: picture.T[:, ::-1] if picture.shape[0] == picture.shape[1] else NOTHING,
-            "Rows and columns of the picture are exchanged before it is mirrored: one of the two indices is used as the other.",
+            "Rows and columns of the picture are exchanged before it is mirrored: one of the two indices is used as "
+            "the other.",
         ),
         Suspect(
             lambda picture, out: picture.T if picture.shape[0] == picture.shape[1] else NOTHING,
@@ -49,29 +50,32 @@ FLIP = KernelTask(
         ),
         Suspect(
             lambda picture, out: picture.T[::-1] if picture.shape[0] == picture.shape[1] else NOTHING,
-            "Rows and columns of the picture are exchanged, and the rows mirrored: one of the two indices is used as the other.",
+            "Rows and columns of the picture are exchanged, and the rows mirrored: one of the two indices is used as "
+            "the other.",
         ),
     ),
     advice={
         "out-of-bounds": (
-            "The grid has more threads than the picture has elements, in both directions: the row must be below picture.shape[0], the column "
-            "below picture.shape[1], each by itself. And counted from 0, the last column is one less than their number."
+            "The grid has more threads than the picture has elements, in both directions: the row must be below "
+            "picture.shape[0], the column below picture.shape[1], each by itself. And counted from 0, the last column "
+            "is one less than their number."
         ),
         "none-beyond": (
-            "Here each thread has an element, so no guard is missing. The mirror of column 0 is the last column, which has a number "
-            "counted from 0; that of column c is as far from the right edge as c is from the left one."
+            "Here each thread has an element, so no guard is missing. The mirror of column 0 is the last column, which "
+            "has a number counted from 0; that of column c is as far from the right edge as c is from the left one."
         ),
         "negative-index": (
-            "An index fell below 0. A thread beyond the right edge has no mirror: is it kept out, by a guard that asks for rows and for columns, each by "
-            "itself? The row must be below picture.shape[0], the column below picture.shape[1]."
+            "An index fell below 0. A thread beyond the right edge has no mirror: is it kept out, by a guard that asks "
+            "for rows and for columns, each by itself? The row must be below picture.shape[0], the column below "
+            "picture.shape[1]."
         ),
         "some-unwritten": (
-            "Some elements have no thread. Does the place use the number of the block in both directions? And is the guard that of rows for "
-            "the row, and that of columns for the column?"
+            "Some elements have no thread. Does the place use the number of the block in both directions? And is the "
+            "guard that of rows for the row, and that of columns for the column?"
         ),
         "race": (
-            "Two threads store to one element. Which element belongs to a thread? It needs a row and a column, one of x and one of y, and "
-            "each thread mirrors only its own."
+            "Two threads store to one element. Which element belongs to a thread? It needs a row and a column, one of "
+            "x and one of y, and each thread mirrors only its own."
         ),
         "raised-TypeError": "cuda.grid(2) gives two numbers, that along x first; an element is picture[row, column].",
     },
@@ -80,16 +84,17 @@ FLIP = KernelTask(
         text="at most 4 sectors for each load and each store of a warp",
         require={"sectors_per_request": 4, "active_lanes": 32},
         over=(
-            "The picture is right, but neighbouring threads of a warp, which differ in x, lie in different rows of memory. Elements of one row "
-            "are neighbours: what should x count?"
+            "The picture is right, but neighbouring threads of a warp, which differ in x, lie in different rows of "
+            "memory. Elements of one row are neighbours: what should x count?"
         ),
         case=picture_case("exact", 32, 32),
     ),
     hints=(
-        "A thread has two numbers, one along x and one along y. Which element of out is its own? And from which column does it come?",
-        "16 threads in a row of a block differ in x only. In memory, elements of one row of the picture are neighbours. So x should count "
-        "what differs within a row.",
-        "cuda.grid(2) gives both numbers, that along x first. One guard with two conditions. The mirror of column 0 is the last column, that "
-        "of column 1 the last but one: their sum is always the same.",
+        "A thread has two numbers, one along x and one along y. Which element of out is its own? And from which column "
+        "does it come?",
+        "16 threads in a row of a block differ in x only. In memory, elements of one row of the picture are "
+        "neighbours. So x should count what differs within a row.",
+        "cuda.grid(2) gives both numbers, that along x first. One guard with two conditions. The mirror of column 0 is "
+        "the last column, that of column 1 the last but one: their sum is always the same.",
     ),
 )

@@ -32,7 +32,8 @@ LAUNCH = PredictionTask(
             _blocks,
             {
                 ELEMENTS // THREADS: "Rounded down: then the last elements have no thread.",
-                ELEMENTS: "That is the number of elements: one block for each. A block has 192 threads, each with an element.",
+                ELEMENTS: "That is the number of elements: one block for each. A block has 192 threads, each with an "
+                "element.",
                 _blocks() * THREADS: "Those are threads. How many blocks of 192 are they?",
                 -(-ELEMENTS // 256): "That is the number of blocks of 256. These have 192 threads.",
                 -(
@@ -52,7 +53,8 @@ LAUNCH = PredictionTask(
                 0: "Then the division would have no rest. How many threads are there in all?",
                 THREADS: "A whole block? Then it need not be started.",
                 _idle()
-                - 1: "One too few. Count from the first index without an element, 500000, to the last thread, both counted.",
+                - 1: "One too few. Count from the first index without an element, 500000, to the last thread, both "
+                "counted.",
                 _idle() + 1: "One too many. 500000 elements have the indices 0 to 499999.",
             },
             "How many threads are there in all, blocks times threads of a block? How many elements?",
@@ -72,8 +74,9 @@ LAUNCH = PredictionTask(
     ),
     hints=(
         "A block is started whole or not at all. What follows for the last elements?",
-        "Blocks are elements divided by threads, rounded up; warps of a block are threads divided by 32, rounded up. What rounding up "
-        "adds is idle.",
-        "500000 / 192 is 2604.17: which whole number is the first that is enough? Times 192, and take away the elements. Then 200 / 32.",
+        "Blocks are elements divided by threads, rounded up; warps of a block are threads divided by 32, rounded up. "
+        "What rounding up adds is idle.",
+        "500000 / 192 is 2604.17: which whole number is the first that is enough? Times 192, and take away the "
+        "elements. Then 200 / 32.",
     ),
 )

@@ -75,8 +75,8 @@ LAYER = KernelTask(
         *(
             Suspect(
                 _without(gone),
-                f"There is no number exactly where z is {which} 0: does the device function return one on each of its ways? Without a "
-                "`return` it returns None.",
+                f"There is no number exactly where z is {which} 0: does the device function return one on each of its "
+                "ways? Without a `return` it returns None.",
             )
             for gone, which in ((lambda z: z <= 0, "below"), (lambda z: z > 0, "above"))
         ),
@@ -122,36 +122,39 @@ LAYER = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "An index left its array. There are more threads than outputs and samples: output < y.shape[1], sample < y.shape[0]. And x has "
-            "samples first, w has inputs first."
+            "An index left its array. There are more threads than outputs and samples: output < y.shape[1], sample < "
+            "y.shape[0]. And x has samples first, w has inputs first."
         ),
         "none-beyond": (
-            "Here each thread has an output, so no guard is missing. x has samples first, then inputs; w inputs first, then outputs; and "
-            "the loop takes each of the x.shape[1] inputs once."
+            "Here each thread has an output, so no guard is missing. x has samples first, then inputs; w inputs first, "
+            "then outputs; and the loop takes each of the x.shape[1] inputs once."
         ),
         "negative-index": "An index fell below 0. The loop goes over the inputs, from 0 on.",
         "not-finite": (
-            "exp of a large number is infinite, and infinity divided by infinity is no number. 1 / (1 + exp(-z)) never divides infinity by "
-            "infinity."
+            "exp of a large number is infinite, and infinity divided by infinity is no number. 1 / (1 + exp(-z)) never "
+            "divides infinity by infinity."
         ),
         "adds-to-old": "The sum begins with what stood in y. Begin it with 0, or with the bias, in a variable.",
-        "some-unwritten": "Some outputs have no thread. x counts outputs, y counts samples: is one used as the other, in an index or in the guard?",
-        "gaps-in-one-block": "x counts outputs, y counts samples: is one of them used as the other, in the guard or in the store?",
+        "some-unwritten": "Some outputs have no thread. x counts outputs, y counts samples: is one used as the other, "
+        "in an index or in the guard?",
+        "gaps-in-one-block": "x counts outputs, y counts samples: is one of them used as the other, in the guard or in "
+        "the store?",
         "race": "Two threads store to one element. An output of a sample belongs to one thread: y[sample, output].",
         "raised-TypeError": (
-            "Is one number used where there is an array? The sum is one number, of elements x[sample, k] and w[k, output], and the device function "
-            "takes and returns one number."
+            "Is one number used where there is an array? The sum is one number, of elements x[sample, k] and w[k, "
+            "output], and the device function takes and returns one number."
         ),
         "wrong-value": (
-            "Work out the first wrong element by hand: y[s, o] is the sum of x[s, k] * w[k, o] over all k, plus b[o], and then sigmoid. Which index "
-            "in your loop does not change as it should?"
+            "Work out the first wrong element by hand: y[s, o] is the sum of x[s, k] * w[k, o] over all k, plus b[o], "
+            "and then sigmoid. Which index in your loop does not change as it should?"
         ),
     },
     hints=(
-        "A thread has one output of one sample. Which row of x and which column of w does it need? How long is its loop?",
-        "A device function is an ordinary function with @cuda.jit(device=True) above it: it returns a number, and a kernel calls it. The sum over the "
-        "inputs begins with the bias or with 0.",
-        "cuda.grid(2) gives the output first, then the sample. A guard for both. In the loop one product is added; behind it stands the one "
-        "store, with the device function around the sum.",
+        "A thread has one output of one sample. Which row of x and which column of w does it need? How long is its "
+        "loop?",
+        "A device function is an ordinary function with @cuda.jit(device=True) above it: it returns a number, and a "
+        "kernel calls it. The sum over the inputs begins with the bias or with 0.",
+        "cuda.grid(2) gives the output first, then the sample. A guard for both. In the loop one product is added; "
+        "behind it stands the one store, with the device function around the sum.",
     ),
 )

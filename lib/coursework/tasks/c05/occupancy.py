@@ -44,7 +44,8 @@ OCCUPANCY = PredictionTask(
                 6: "That is one block.",
                 11 * 6: "There are 64 places: the eleventh block does not fit as a whole.",
                 10 * 192: "Those are threads. A warp has 32.",
-                32: "Those are the blocks that could be there at most, or the registers of a thread. How many blocks of 6 warps fit?",
+                32: "Those are the blocks that could be there at most, or the registers of a thread. How many blocks "
+                "of 6 warps fit?",
             },
             "A block is resident as a whole, or not at all. How many blocks of 6 warps go into 64 places?",
         ),
@@ -77,8 +78,9 @@ OCCUPANCY = PredictionTask(
     ),
     hints=(
         "A block needs places for its warps, registers, and shared memory. Which of the three is gone first?",
-        "For each supply: what there is, divided by what one block needs, rounded down. The smallest of these numbers is the number of blocks.",
-        "A block of 256 threads with r registers each takes 256 * r of 65,536, and 8 of 64 places. For the second question mind whole blocks; for the "
-        "third add 1 KiB to each block.",
+        "For each supply: what there is, divided by what one block needs, rounded down. The smallest of these numbers "
+        "is the number of blocks.",
+        "A block of 256 threads with r registers each takes 256 * r of 65,536, and 8 of 64 places. For the second "
+        "question mind whole blocks; for the third add 1 KiB to each block.",
     ),
 )

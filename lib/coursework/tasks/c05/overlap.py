@@ -70,12 +70,12 @@ OVERLAP = ScheduleTask(
     steps_shown=False,  # each is `issued.append`; the bars show more
     more="it can be earlier",
     slips={
-        0: "Nothing overlaps: each store is issued before the next load, and a store waits for its kernel. What could the copy engine do "
-        "while the first kernel runs?",
+        0: "Nothing overlaps: each store is issued before the next load, and a store waits for its kernel. What could "
+        "the copy engine do while the first kernel runs?",
         7: "In turns some copies run beside kernels. Whose kernel is the longest, and from when on does it run?",
         8: "Which engine waits at the beginning, and for how long? Another stream could go first.",
-        9: "One millisecond is left. Look for a gap in the line of the copies: which store waits there for its kernel, and what could be copied "
-        "meanwhile?",
+        9: "One millisecond is left. Look for a gap in the line of the copies: which store waits there for its kernel, "
+        "and what could be copied meanwhile?",
     },
     otherwise="Look for gaps in the two lines. Where an engine waits, what was issued too late, or too early?",
     advice={
@@ -84,11 +84,11 @@ OVERLAP = ScheduleTask(
         "type": 'Write a string with one letter for each step, as "AAABBBCCC".',
     },
     hints=(
-        "Add up all copies, and all kernels. How soon could everything end if the busier engine never waited? Which waiting can no order "
-        "avoid?",
-        "The kernels should begin early and the stores should not wait: begin with the stream whose load is short and whose kernel is long, and load the "
-        "others beside it.",
-        "A store that is issued early blocks every load behind it until its kernel has ended. Load two streams first; then place each store where "
-        "its kernel has just ended.",
+        "Add up all copies, and all kernels. How soon could everything end if the busier engine never waited? Which "
+        "waiting can no order avoid?",
+        "The kernels should begin early and the stores should not wait: begin with the stream whose load is short and "
+        "whose kernel is long, and load the others beside it.",
+        "A store that is issued early blocks every load behind it until its kernel has ended. Load two streams first; "
+        "then place each store where its kernel has just ended.",
     ),
 )

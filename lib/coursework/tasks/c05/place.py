@@ -53,8 +53,8 @@ def judge_place(arguments, result):
     cause = " Or: ".join(dict.fromkeys(fits))  # small numbers may fit several
     wrong = [name for name, a, b in zip("zyx", said, right, strict=True) if a != b]
     cause = cause or (
-        f"Not right: {', '.join(wrong)}. A row has `columns` elements, a slice has rows * columns. How many whole slices lie before element i, and how "
-        "many whole rows in what is left?"
+        f"Not right: {', '.join(wrong)}. A row has `columns` elements, a slice has rows * columns. How many whole "
+        "slices lie before element i, and how many whole rows in what is left?"
     )
     return Slip("place", expected, cause)
 
@@ -80,14 +80,16 @@ PLACE = FunctionTask(
         _at(1234, 20, 12, 30),
     ),
     advice={
-        "raised-ValueError": "np.unravel_index refuses an index beyond the end. Ask first whether there is such an element.",
+        "raised-ValueError": "np.unravel_index refuses an index beyond the end. Ask first whether there is such an "
+        "element.",
         "raised-TypeError": "i, depth, rows and columns are whole numbers, not arrays.",
     },
     hints=(
-        "A volume of 2 x 3 x 4 has slices of 12 elements, in rows of 4. In which slice is element 17? How many elements of that slice come "
-        "before it?",
-        "`//` tells how many whole ones lie before, `%` what is left. Begin with the slices, and go on with what is left.",
-        "The slice is i divided by the elements of a slice. What is left, divided by the elements of a row, is the row; what is left of "
-        "that is the column. First of all, the guard.",
+        "A volume of 2 x 3 x 4 has slices of 12 elements, in rows of 4. In which slice is element 17? How many "
+        "elements of that slice come before it?",
+        "`//` tells how many whole ones lie before, `%` what is left. Begin with the slices, and go on with what is "
+        "left.",
+        "The slice is i divided by the elements of a slice. What is left, divided by the elements of a row, is the "
+        "row; what is left of that is the column. First of all, the guard.",
     ),
 )

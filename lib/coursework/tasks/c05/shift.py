@@ -45,7 +45,8 @@ SHIFT = KernelTask(
         Suspect(lambda x, k, out: x[::-1], "This is x turned round. It shall keep its order."),
         Suspect(
             lambda x, k, out: np.concatenate([np.zeros(min(k + 1, len(x))), x[1 : max(len(x) - k, 1)]]),
-            "Only place k is wrong: it got 0, and belongs to x[0]. Does the condition ask for more than k, or for k and more?",
+            "Only place k is wrong: it got 0, and belongs to x[0]. Does the condition ask for more than k, or for k "
+            "and more?",
         ),
         Suspect(
             lambda x, k, out: np.concatenate([np.full(min(k, len(x)), x[0]), x[: max(len(x) - k, 0)]]),
@@ -55,30 +56,34 @@ SHIFT = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "There are more threads than elements in some launches, and a thread beyond the end has nothing to read or to write. Which "
-            "condition lets through exactly the indices of out?"
+            "There are more threads than elements in some launches, and a thread beyond the end has nothing to read or "
+            "to write. Which condition lets through exactly the indices of out?"
         ),
         "none-beyond": (
-            "Here each thread has an element, so that none is too many. But the last k elements of x have no place out[i + k]: they are lost. And the "
-            "first k places of out have no element x[i - k]: they get 0. Python would count from the end, here it is an error. Which of the "
-            "two do you use, and what asks whether it is there?"
+            "Here each thread has an element, so that none is too many. But the last k elements of x have no place "
+            "out[i + k]: they are lost. And the first k places of out have no element x[i - k]: they get 0. Python "
+            "would count from the end, here it is an error. Which of the two do you use, and what asks whether it is "
+            "there?"
         ),
-        "race": "Two threads store to one place. Each thread has one place of out: does a loop in every thread write several?",
+        "race": "Two threads store to one place. Each thread has one place of out: does a loop in every thread write "
+        "several?",
         "negative-index": (
-            "The first k places have no element of x that moves there. Python would count from the end; here it is an error. What shall stand "
-            "in these places?"
+            "The first k places have no element of x that moves there. Python would count from the end; here it is an "
+            "error. What shall stand in these places?"
         ),
         "head": "The first k places were never written. They hold anything before, and shall hold 0.",
         "some-unwritten": "Each place of out needs a store: those that no element of x moves to get 0.",
         "gaps-in-one-block": "Each place of out needs a store: those that no element of x moves to get 0.",
         "nothing-written": (
-            "Nothing was stored where k is larger than n. Each place of out needs a store: with nothing to move there it gets 0."
+            "Nothing was stored where k is larger than n. Each place of out needs a store: with nothing to move there "
+            "it gets 0."
         ),
     },
     hints=(
         "Let the thread own a place of out. Which element of x comes to place 10 when k is 7? And to place 3?",
-        "Two questions, each with its own answer: is there a place i of out? And if there is, is there an element of x k places before it?",
-        "The number of the thread in the grid is i. Outer `if`: the store. Inside, the value is 0 unless i has reached k; then it comes "
-        "from k places before.",
+        "Two questions, each with its own answer: is there a place i of out? And if there is, is there an element of x "
+        "k places before it?",
+        "The number of the thread in the grid is i. Outer `if`: the store. Inside, the value is 0 unless i has reached "
+        "k; then it comes from k places before.",
     ),
 )

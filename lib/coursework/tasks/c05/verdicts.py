@@ -72,10 +72,11 @@ VERDICTS = DetectiveTask(
         ),
     ),
     hints=(
-        "Choose a small launch: 3 blocks of 4 threads, n = 10. Write down for each kernel which element each thread takes.",
-        "Ask of each kernel: do two threads take the same element? Is there an element that nobody takes? What do the two threads do that "
-        "are too many?",
-        "An unusual order of the elements is no fault, as long as each has one thread. What does a division leave out that rounds down? Is a block "
-        "stopped or a thread? And is one that is too many stopped at all?",
+        "Choose a small launch: 3 blocks of 4 threads, n = 10. Write down for each kernel which element each thread "
+        "takes.",
+        "Ask of each kernel: do two threads take the same element? Is there an element that nobody takes? What do the "
+        "two threads do that are too many?",
+        "An unusual order of the elements is no fault, as long as each has one thread. What does a division leave out "
+        "that rounds down? Is a block stopped or a thread? And is one that is too many stopped at all?",
     ),
 )

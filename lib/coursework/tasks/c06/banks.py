@@ -61,7 +61,8 @@ BANKS = PredictionTask(
             "ways for a column of a tile whose rows have 36 words: s[36 * t]",
             lambda: _ways(36),
             {
-                1: "Padding helps if the step from row to row reaches every bank. Which banks do lanes 0, 1, 8 and 9 use?",
+                1: "Padding helps if the step from row to row reaches every bank. Which banks do lanes 0, 1, 8 and 9 "
+                "use?",
                 32: "That would be rows of 32 words. Here row 1 begins in bank 4.",
                 8: "Those are the banks in use. How many of 32 lanes meet in each of them?",
                 36: "There are 32 lanes only, and these use several banks.",
@@ -71,8 +72,11 @@ BANKS = PredictionTask(
         ),
     ),
     hints=(
-        "Word w of shared memory lies in bank w % 32. Which banks do the first lanes use, and when does the first bank come again?",
-        "The ways are the number of different words that the busiest bank has to hand out. Lanes that read the same word do not wait for each other.",
-        "For `column`: lane t uses bank (36 * t) % 32, which is (4 * t) % 32. How many different banks are these, and how many of the 32 lanes has each?",
+        "Word w of shared memory lies in bank w % 32. Which banks do the first lanes use, and when does the first bank "
+        "come again?",
+        "The ways are the number of different words that the busiest bank has to hand out. Lanes that read the same "
+        "word do not wait for each other.",
+        "For `column`: lane t uses bank (36 * t) % 32, which is (4 * t) % 32. How many different banks are these, and "
+        "how many of the 32 lanes has each?",
     ),
 )

@@ -9,7 +9,8 @@ from .shared import EVERYBODY_COMES, TOLD_FIRST, WHO_MAY_STORE, blocks_of, by_bl
 
 
 def energy_case(name, n, threads):
-    """x (n,), out: a number for each block. The last block lacks fewer elements than there are blocks: see `energies`."""
+    """x (n,), out: a number for each block. The last block lacks fewer elements than there are blocks: see
+    `energies`."""
     blocks, where = blocks_of(n, threads)
     if blocks * threads - n >= blocks:
         raise ValueError(f"{n} elements in {where}: their number does not say how long a stretch is")
@@ -47,19 +48,24 @@ BUG = KernelTask(
     ),
     advice={
         "race": (
-            "A thread reads what another one stores, and no barrier lies between the two: a fast warp is in the next round already, while a slow one still adds. Where must all "
-            "threads have come, before the next round begins? Or it is within one round, where a thread adds to the very element that another one takes: "
-            "with an odd number left, half of it is rounded up."
+            "A thread reads what another one stores, and no barrier lies between the two: a fast warp is in the next "
+            "round already, while a slow one still adds. Where must all threads have come, before the next round "
+            "begins? Or it is within one round, where a thread adds to the very element that another one takes: with "
+            "an odd number left, half of it is rounded up."
         ),
         "divergent-barrier": EVERYBODY_COMES,
         "barrier-after-exit": EVERYBODY_COMES,
-        "uninitialised-shared": "A place is read that nobody stored: it lies behind the last thread of the block. Which partners are there, if the block has 5 threads?",
-        "out-of-bounds": "An index left its array. A partner must be a thread of the block: t + half below the number that is left.",
+        "uninitialised-shared": "A place is read that nobody stored: it lies behind the last thread of the block. "
+        "Which partners are there, if the block has 5 threads?",
+        "out-of-bounds": "An index left its array. A partner must be a thread of the block: t + half below the number "
+        "that is left.",
         "wrong-value": (
-            "No race any more, but a number is lost, or counted twice. After some round an odd number of places is left. Write down for three of them which is added to which: is one left out, "
-            "or does a thread take a partner that is not there any more?"
+            "No race any more, but a number is lost, or counted twice. After some round an odd number of places is "
+            "left. Write down for three of them which is added to which: is one left out, or does a thread take a "
+            "partner that is not there any more?"
         ),
-        "precision": "Nearly right, but one number of a stretch is missing or too many. Which place is left out if an odd number of places is halved?",
+        "precision": "Nearly right, but one number of a stretch is missing or too many. Which place is left out if an "
+        "odd number of places is halved?",
         "two-writers": WHO_MAY_STORE,
     },
     kept=Budget(
@@ -70,8 +76,11 @@ BUG = KernelTask(
         case=energy_case("exact", 96, 96),
     ),
     hints=(
-        "Run the check on the kernel as it is: the first bug is a pair of accesses that the message names. In which rounds do they happen?",
-        "The second shows where a number that is not a power of two is halved. With 5 threads: which places are added in the first round, and which one is added to none?",
-        "Every round needs a barrier that all threads reach. And half of an odd number must be rounded up: then the last thread has no partner, and asks for it before it adds.",
+        "Run the check on the kernel as it is: the first bug is a pair of accesses that the message names. In which "
+        "rounds do they happen?",
+        "The second shows where a number that is not a power of two is halved. With 5 threads: which places are added "
+        "in the first round, and which one is added to none?",
+        "Every round needs a barrier that all threads reach. And half of an odd number must be rounded up: then the "
+        "last thread has no partner, and asks for it before it adds.",
     ),
 )

@@ -99,7 +99,8 @@ DIVERGENCE = PredictionTask(
                 112: "Those are active lanes of all rounds together.",
                 50: "Per cent? The number of lanes is asked for.",
             },
-            "Count the lanes that are active in the first round, in the second, and so on to the last. What is their mean?",
+            "Count the lanes that are active in the first round, in the second, and so on to the last. What is their "
+            "mean?",
         ),
         Question(
             "eighths",
@@ -111,7 +112,8 @@ DIVERGENCE = PredictionTask(
                 4: "Those are the lanes of one warp that store. How many warps have such lanes?",
                 256: "Those are all threads. How many warps have one that stores?",
             },
-            "Warp 0 has threads 0 to 31, warp 1 has 32 to 63. Which of the eight warps has a thread whose number is a multiple of 8?",
+            "Warp 0 has threads 0 to 31, warp 1 has 32 to 63. Which of the eight warps has a thread whose number is a "
+            "multiple of 8?",
         ),
         Question(
             "firsts",
@@ -128,8 +130,9 @@ DIVERGENCE = PredictionTask(
     ),
     hints=(
         "The lanes of a warp share one instruction at a time. What happens to lanes that do not take part in it?",
-        "Every way that some lane takes is gone through once, every round that some lane makes is made once. A warp in which no lane takes part skips it.",
-        "For `lanes`: round k, counted from 0, has the lanes with t % 8 above k: that is 28 lanes, then 24, and so on to 4. For the last two: the same number of threads "
-        "stores. In which warps do they lie?",
+        "Every way that some lane takes is gone through once, every round that some lane makes is made once. A warp in "
+        "which no lane takes part skips it.",
+        "For `lanes`: round k, counted from 0, has the lanes with t % 8 above k: that is 28 lanes, then 24, and so on "
+        "to 4. For the last two: the same number of threads stores. In which warps do they lie?",
     ),
 )

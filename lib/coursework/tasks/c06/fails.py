@@ -127,7 +127,8 @@ FAILS = CounterexampleTask(
             right=_summed,
             fields={"threads": Whole(1, 128), "blocks": Whole(1, 4)},
             case=sum_of,
-            lead="In the first round that counts, thread t takes in place t + d. Is there such a thread, whatever the number of threads?",
+            lead="In the first round that counts, thread t takes in place t + d. Is there such a thread, whatever the "
+            "number of threads?",
         ),
         Flaw(
             name="crossed",
@@ -141,7 +142,8 @@ FAILS = CounterexampleTask(
             right=_transposed,
             fields={"rows": Whole(1, 64), "columns": Whole(1, 64)},
             case=transpose_of,
-            lead="`inside` asks for the element that a thread loads. Which element does it store, and for which shapes of a tile are both there or both not?",
+            lead="`inside` asks for the element that a thread loads. Which element does it store, and for which shapes "
+            "of a tile are both there or both not?",
         ),
         Flaw(
             name="copies",
@@ -150,14 +152,16 @@ FAILS = CounterexampleTask(
             right=_counted_in_turn,
             fields={"x": Numbers(1, 64, 0, 7, np.int32)},
             case=histogram_of,
-            lead="Nothing atomic is needed as long as no two threads use one counter. Which threads have the same copy, and what else must they share?",
+            lead="Nothing atomic is needed as long as no two threads use one counter. Which threads have the same "
+            "copy, and what else must they share?",
         ),
     ),
     hints=(
-        "Each kernel was tried where it is right: a block of 128 threads, a matrix of 32 x 32, a short list. What does each of them take for granted?",
-        "halved: write down the rounds of a block of 3 threads. crossed: write down what thread (3, 0) of a tile with 2 rows loads, and what it stores. copies: which two threads have "
-        "copy 5?",
-        "halved: no power of two. crossed: a tile at the edge that is not full. copies: a block has 64 threads and 32 copies, so two threads have each, and the list must be long "
-        "enough for both.",
+        "Each kernel was tried where it is right: a block of 128 threads, a matrix of 32 x 32, a short list. What does "
+        "each of them take for granted?",
+        "halved: write down the rounds of a block of 3 threads. crossed: write down what thread (3, 0) of a tile with "
+        "2 rows loads, and what it stores. copies: which two threads have copy 5?",
+        "halved: no power of two. crossed: a tile at the edge that is not full. copies: a block has 64 threads and 32 "
+        "copies, so two threads have each, and the list must be long enough for both.",
     ),
 )

@@ -10,7 +10,8 @@ FENCED = ScheduleTask(
     id="06-fenced",
     section=Section("6.5", "06_order", "Memory order"),
     title="A fence on one side only",
-    objective="Choose the steps by which a reader that loads in the wrong order is deceived although the writer has a fence",
+    objective="Choose the steps by which a reader that loads in the wrong order is deceived although the writer has a "
+    "fence",
     after="06-order",
     points=2,
     minutes=7,
@@ -46,8 +47,10 @@ FENCED = ScheduleTask(
     score=lambda played: played.state["trusted"],
     shown=TRUSTED,
     slips={
-        0: "The writer's stores arrive in their order, and still R can be deceived: it has the number in hand before it looks at the flag. What may happen between these two loads?",
-        1: "Once R had an old number in hand when it saw a new flag. How many steps of W are enough for that, so that some are left for the next time?",
+        0: "The writer's stores arrive in their order, and still R can be deceived: it has the number in hand before "
+        "it looks at the flag. What may happen between these two loads?",
+        1: "Once R had an old number in hand when it saw a new flag. How many steps of W are enough for that, so that "
+        "some are left for the next time?",
         2: "Twice. Each time two steps of W are enough: the number and its flag, both between R's two loads.",
     },
     at_the_end=lambda played: f"flag {played.state['flag']}, number {played.state['number']}",
@@ -59,6 +62,7 @@ FENCED = ScheduleTask(
     hints=(
         "What does R have in hand when it looks at the flag? And how old may that be?",
         "R loads the number; then W stores a new number and its flag; then R loads the flag. What does R believe?",
-        "Each round of R has two loads, and between them there is room for a whole message of W: two steps. W has six steps, enough for three rounds.",
+        "Each round of R has two loads, and between them there is room for a whole message of W: two steps. W has six "
+        "steps, enough for three rounds.",
     ),
 )

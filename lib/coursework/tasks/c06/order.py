@@ -50,9 +50,12 @@ ORDER = ScheduleTask(
     score=lambda played: played.state["trusted"],
     shown=TRUSTED,
     slips={
-        0: "R found behind each flag the number that belongs to it. Which of the two stores has to be late, so that R believes a flag that came alone?",
-        1: "R looks at the flag three times, and trusts it when it is larger than last time. How large should it be at the first look, so that it can still grow twice?",
-        2: "Twice R was deceived. The flag has three values: R can see each of them, one after the other, and the number may arrive after all that.",
+        0: "R found behind each flag the number that belongs to it. Which of the two stores has to be late, so that R "
+        "believes a flag that came alone?",
+        1: "R looks at the flag three times, and trusts it when it is larger than last time. How large should it be at "
+        "the first look, so that it can still grow twice?",
+        2: "Twice R was deceived. The flag has three values: R can see each of them, one after the other, and the "
+        "number may arrive after all that.",
     },
     at_the_end=lambda played: f"flag {played.state['flag']}, number {played.state['number']}",
     advice={
@@ -61,8 +64,11 @@ ORDER = ScheduleTask(
         "type": 'Write a string with one letter for each step, as "NFRR".',
     },
     hints=(
-        "The block that sends has stored number 1, flag 1, number 2 and so on. Nothing says in which order these stores arrive. Which order would deceive R?",
-        "R loads the flag and, if it is new, the number. Let a flag arrive, let R look at both, and let the number be late.",
-        "A step of R is one load. Let a flag arrive, let R make the two loads that belong to it, and then the next flag. Leave all numbers for the end.",
+        "The block that sends has stored number 1, flag 1, number 2 and so on. Nothing says in which order these "
+        "stores arrive. Which order would deceive R?",
+        "R loads the flag and, if it is new, the number. Let a flag arrive, let R look at both, and let the number be "
+        "late.",
+        "A step of R is one load. Let a flag arrive, let R make the two loads that belong to it, and then the next "
+        "flag. Leave all numbers for the end.",
     ),
 )

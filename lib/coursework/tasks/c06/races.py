@@ -140,11 +140,12 @@ RACES = DetectiveTask(
         Fault("wrong number", "an element gets a wrong number", ("wrong-value", "shifted", "suspect", "precision")),
     ),
     hints=(
-        "Choose a launch of two blocks in which the second is not full, and one in which both are. For each kernel: what do thread 63 of block 0 and the thread of the last "
-        "element do?",
-        "Go through each kernel with four questions. Who stores each place of tile, and is there a barrier before others read it? Do all threads of a block come to the barrier? "
-        "Who stores tile[64], or what stands in its place? Which block stores each place of out?",
-        "A thread that has nothing to store must come to the barrier, too. A number may be right and two threads may have stored it all the same. And a kernel that needs no place "
-        "64 can be right without one.",
+        "Choose a launch of two blocks in which the second is not full, and one in which both are. For each kernel: "
+        "what do thread 63 of block 0 and the thread of the last element do?",
+        "Go through each kernel with four questions. Who stores each place of tile, and is there a barrier before "
+        "others read it? Do all threads of a block come to the barrier? Who stores tile[64], or what stands in its "
+        "place? Which block stores each place of out?",
+        "A thread that has nothing to store must come to the barrier, too. A number may be right and two threads may "
+        "have stored it all the same. And a kernel that needs no place 64 can be right without one.",
     ),
 )

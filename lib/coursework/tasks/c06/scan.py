@@ -28,7 +28,8 @@ def _of_pieces(formula, length=32):
 
 
 def _unguarded(piece):
-    """A scan of one warp in which lanes without a partner add their own number again: that is what a shuffle gives them."""
+    """A scan of one warp in which lanes without a partner add their own number again: that is what a shuffle gives
+    them."""
     total = np.zeros((len(piece), 32))
     total[:, : piece.shape[1]] = piece
     for d in (1, 2, 4, 8, 16):
@@ -78,7 +79,8 @@ SCAN = KernelTask(
         ),
         Suspect(
             _of_pieces(_unguarded),
-            "Lanes without a partner added their own number once more: that is what shfl_up gives to a lane d places before which no lane is. Which lanes have a partner?",
+            "Lanes without a partner added their own number once more: that is what shfl_up gives to a lane d places "
+            "before which no lane is. Which lanes have a partner?",
         ),
         Suspect(
             lambda x, out: x.astype(np.float64).cumsum(1) - x,
@@ -86,11 +88,13 @@ SCAN = KernelTask(
         ),
         Suspect(
             lambda x, out: x.astype(np.float64)[:, ::-1].cumsum(1)[:, ::-1],
-            "The sums run from the end. Each place needs what comes before it: shfl_up hands numbers to higher lanes, shfl_down to lower ones.",
+            "The sums run from the end. Each place needs what comes before it: shfl_up hands numbers to higher lanes, "
+            "shfl_down to lower ones.",
         ),
         Suspect(
             _of_pieces(lambda p: p[:, ::-1].cumsum(1)[:, ::-1]),
-            "In each warp the sums run from the end. Each lane needs what comes before it: shfl_up hands numbers to higher lanes, shfl_down to lower ones.",
+            "In each warp the sums run from the end. Each lane needs what comes before it: shfl_up hands numbers to "
+            "higher lanes, shfl_down to lower ones.",
         ),
         Suspect(
             lambda x, out: np.repeat(x.astype(np.float64).cumsum(1)[:1], len(x), 0) if len(x) > 1 else NOTHING,
@@ -116,23 +120,27 @@ SCAN = KernelTask(
                 if x.shape[1] > 64
                 else NOTHING
             ),
-            "Each warp added the sum of one warp, the one before it. Warp w needs those of all warps before it: w numbers.",
+            "Each warp added the sum of one warp, the one before it. Warp w needs those of all warps before it: w "
+            "numbers.",
         ),
         Suspect(lambda x, out: x, "This is x itself: nothing was added."),
     ),
     advice={
         "race": (
-            "A thread reads the sum of a warp that another one stores, and no barrier lies between the two. Or do several lanes store to one place? One lane of a warp has its whole sum."
+            "A thread reads the sum of a warp that another one stores, and no barrier lies between the two. Or do "
+            "several lanes store to one place? One lane of a warp has its whole sum."
         ),
         "divergent-barrier": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "barrier-after-exit": f"{EVERYBODY_COMES} {SHUFFLES_TOO}",
         "divergent-warp-operation": f"The lanes of a warp do not come to the same shuffle. {SHUFFLES_TOO}",
         "inactive-lane-read": f"A shuffle reads from a lane that does not take part in it. {SHUFFLES_TOO}",
         "uninitialised-shared": (
-            "The sum of a warp is read that nobody has stored by then. Which lane stores it, in every warp, and is there a barrier before others read it?"
+            "The sum of a warp is read that nobody has stored by then. Which lane stores it, in every warp, and is "
+            "there a barrier before others read it?"
         ),
         "out-of-bounds": (
-            "An index left its array. A thread behind the end of the row has no number: it takes part with 0, and stores nothing. And a block has eight warps: which places has the shared array?"
+            "An index left its array. A thread behind the end of the row has no number: it takes part with 0, and "
+            "stores nothing. And a block has eight warps: which places has the shared array?"
         ),
         "none-beyond": "Every thread has a number here. A block has eight warps: which places has the shared array?",
         "negative-index": "An index fell below 0. A warp adds the sums of the warps before it: which has the first?",
@@ -140,7 +148,8 @@ SCAN = KernelTask(
         "one-block": "Only one row was stored. A block's row is the one of its number, cuda.blockIdx.x.",
         **dict.fromkeys(
             ("wrong-value", "precision"),
-            "Work out lanes 0 to 3 of the first warp by hand: d is 1, then 2. Who adds what? Then lane 0 of warp 2: it needs the sums of the warps 0 and 1, of all their 32 lanes.",
+            "Work out lanes 0 to 3 of the first warp by hand: d is 1, then 2. Who adds what? Then lane 0 of warp 2: it "
+            "needs the sums of the warps 0 and 1, of all their 32 lanes.",
         ),
     },
     budget=Budget(
@@ -154,22 +163,26 @@ SCAN = KernelTask(
             "global_load_requests": 8,
         },
         over=(
-            "The sums are right, but more goes through shared memory than one number of each warp, or the block waits more than once. In a warp shuffles hand on the sums, without a "
-            "barrier; only the sum of each warp is for the others."
+            "The sums are right, but more goes through shared memory than one number of each warp, or the block waits "
+            "more than once. In a warp shuffles hand on the sums, without a barrier; only the sum of each warp is for "
+            "the others."
         ),
         causes=(
             (
                 lambda rows: {o.name for o in rows} == {"global_load_requests"},
-                "The sums are right, but x is loaded more often than once for each element. A thread loads its own number; the others come by shuffles.",
+                "The sums are right, but x is loaded more often than once for each element. A thread loads its own "
+                "number; the others come by shuffles.",
             ),
         ),
         case=scan_case("exact", 1, 256),
     ),
     hints=(
-        "After the round with distance 1 a lane knows of two numbers. After the next one, with distance 2? How many rounds does it take to 32?",
-        "Five rounds: each lane gets the sum of the lane d places before, and adds it if there is such a lane. Then the last lane of a warp has the warp's sum, which goes to shared memory. After "
-        "one barrier each thread adds the sums of the warps before its own.",
-        "cuda.shfl_up_sync(0xFFFFFFFF, total, d) stands outside of the `if`, the addition inside: only lanes from number d on have a partner. d is 1, 2, 4, 8, 16. Warp w adds w numbers from "
-        "shared memory.",
+        "After the round with distance 1 a lane knows of two numbers. After the next one, with distance 2? How many "
+        "rounds does it take to 32?",
+        "Five rounds: each lane gets the sum of the lane d places before, and adds it if there is such a lane. Then "
+        "the last lane of a warp has the warp's sum, which goes to shared memory. After one barrier each thread adds "
+        "the sums of the warps before its own.",
+        "cuda.shfl_up_sync(0xFFFFFFFF, total, d) stands outside of the `if`, the addition inside: only lanes from "
+        "number d on have a partner. d is 1, 2, 4, 8, 16. Warp w adds w numbers from shared memory.",
     ),
 )

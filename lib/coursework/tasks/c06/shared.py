@@ -71,8 +71,8 @@ SPREAD_SUSPECTS = (
     ),
     Suspect(
         by_block(_with_zero),
-        "Where the last block is not full, 0 took part, and x has no 0. What may a thread without an element put in, so that it changes neither the largest number nor the "
-        "smallest?",
+        "Where the last block is not full, 0 took part, and x has no 0. What may a thread without an element put in, "
+        "so that it changes neither the largest number nor the smallest?",
     ),
     Suspect(
         lambda x, out: np.full(len(out), np.ptp(x.astype(np.float64))) if len(out) > 1 else NOTHING,
@@ -84,13 +84,19 @@ SPREAD_SUSPECTS = (
         "All blocks got the spread of the first stretch. Which element does thread t of block b load?",
     ),
 )
-WHO_MAY_STORE = "Several threads store to one place of out. A block has one place, that of its number, and one thread of it is enough to store."
+WHO_MAY_STORE = (
+    "Several threads store to one place of out. A block has one place, that of its number, and one thread of it is "
+    "enough to store."
+)
 EVERYBODY_COMES = (
-    "Some threads of the block wait at a barrier where others never come. Everybody comes to every barrier, in every round, those with nothing left to do, too: only the "
-    "work stands under the `if`."
+    "Some threads of the block wait at a barrier where others never come. Everybody comes to every barrier, in every "
+    "round, those with nothing left to do, too: only the work stands under the `if`."
 )
 
-ONE_WALKS = "The result is right, but x is asked for much more often than once for each warp. Does one thread walk through a stretch, while the others wait? Each thread loads the one element that is its own."
+ONE_WALKS = (
+    "The result is right, but x is asked for much more often than once for each warp. Does one thread walk through a "
+    "stretch, while the others wait? Each thread loads the one element that is its own."
+)
 
 SHUFFLES_TOO = (
     "Shuffles, too, stand outside of every `if`: all 32 lanes of a warp make all of them, those without an element too."

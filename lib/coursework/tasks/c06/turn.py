@@ -33,7 +33,7 @@ TURN = KernelTask(
     id="06-turn",
     section=Section("6.2", "06_banks", "Rung 3: a padded tile"),
     title="A picture on its side",
-    objective="Write a kernel that loads and stores in whole sectors although rows become columns, and meets in no bank",
+    objective="Write a kernel that loads and stores in whole sectors though rows become columns, and meets in no bank",
     points=2,
     minutes=24,
     spec=lambda picture, out: np.rot90(picture, -1),
@@ -48,7 +48,8 @@ TURN = KernelTask(
     suspects=(
         Suspect(
             lambda picture, out: picture.T,
-            "This is the transpose: rows became columns, but from left to right. The first row of the picture becomes the last column.",
+            "This is the transpose: rows became columns, but from left to right. The first row of the picture becomes "
+            "the last column.",
         ),
         Suspect(
             lambda picture, out: np.rot90(picture),
@@ -64,51 +65,61 @@ TURN = KernelTask(
         ),
         Suspect(
             lambda picture, out: picture[:, ::-1] if picture.shape == out.shape else NOTHING,
-            "The picture was mirrored, not turned: its rows are still rows. The tile is crossed once: stored along its rows and read down its columns, or the other way round.",
+            "The picture was mirrored, not turned: its rows are still rows. The tile is crossed once: stored along its "
+            "rows and read down its columns, or the other way round.",
         ),
     ),
     advice={
         "race": (
-            "A thread reads an element of the tile that another one stores, and nothing makes the threads of all warps wait: cuda.syncthreads() does; cuda.syncwarp() waits for the 32 threads of one warp. Where must all threads of the block have come, before "
-            "any of them reads?"
+            "A thread reads an element of the tile that another one stores, and nothing makes the threads of all warps "
+            "wait: cuda.syncthreads() does; cuda.syncwarp() waits for the 32 threads of one warp. Where must all "
+            "threads of the block have come, before any of them reads?"
         ),
         "divergent-barrier": (
-            "Some threads of the block wait where others never come. A thread that has nothing to load comes to the barrier all the same: it may have something to store."
-        ),
-        "barrier-after-exit": (
-            "Some threads had ended when the others waited. Did they return early, or is the barrier in an `if` that they skip? A thread that has nothing to load comes to the "
+            "Some threads of the block wait where others never come. A thread that has nothing to load comes to the "
             "barrier all the same: it may have something to store."
         ),
+        "barrier-after-exit": (
+            "Some threads had ended when the others waited. Did they return early, or is the barrier in an `if` that "
+            "they skip? A thread that has nothing to load comes to the barrier all the same: it may have something to "
+            "store."
+        ),
         "uninitialised-shared": (
-            "An element of the tile is read that nobody stored. At the edge the tile is not full, and it is read crosswise: the thread that stores has another row and "
-            "another column than the one it loaded, so it needs a guard of its own."
+            "An element of the tile is read that nobody stored. At the edge the tile is not full, and it is read "
+            "crosswise: the thread that stores has another row and another column than the one it loaded, so it needs "
+            "a guard of its own."
         ),
         "out-of-bounds": (
-            "An index left its array. At the edge the tile is not full. The thread that loads asks for row top + y and column left + x; the thread that stores takes "
-            "another element, and asks for that one. And out has as many rows as the picture has columns."
+            "An index left its array. At the edge the tile is not full. The thread that loads asks for row top + y and "
+            "column left + x; the thread that stores takes another element, and asks for that one. And out has as many "
+            "rows as the picture has columns."
         ),
         "none-beyond": (
-            "The blocks end where the picture ends here, so no guard is missing. out has as many rows as the picture has columns: is one used as the other? And "
-            "counted from 0, the last column is one less than their number."
+            "The blocks end where the picture ends here, so no guard is missing. out has as many rows as the picture "
+            "has columns: is one used as the other? And counted from 0, the last column is one less than their number."
         ),
         "negative-index": (
-            "An index fell below 0. Row r of the picture becomes column rows - 1 - r, if there is such a row. The thread that stores takes another element out of the tile than it "
-            "put in: does its guard ask for that one?"
+            "An index fell below 0. Row r of the picture becomes column rows - 1 - r, if there is such a row. The "
+            "thread that stores takes another element out of the tile than it put in: does its guard ask for that one?"
         ),
         "some-unwritten": (
-            "Some elements were never stored. Is the number of the block in their place, and are rows and columns of blocks exchanged as those of threads are? And the guard of the "
-            "store asks for the element that this thread takes out of the tile, not for the one that it put in."
+            "Some elements were never stored. Is the number of the block in their place, and are rows and columns of "
+            "blocks exchanged as those of threads are? And the guard of the store asks for the element that this "
+            "thread takes out of the tile, not for the one that it put in."
         ),
         "gaps-in-one-block": (
-            "Some elements were never stored. The guard of the store asks for the element that this thread takes out of the tile, not for the one that it put in."
+            "Some elements were never stored. The guard of the store asks for the element that this thread takes out "
+            "of the tile, not for the one that it put in."
         ),
         "wrong-value": (
-            "Take the second block of a picture of 64 x 32, block (0, 1): its tile begins at row 32 of the picture. In which columns of out does it belong?"
+            "Take the second block of a picture of 64 x 32, block (0, 1): its tile begins at row 32 of the picture. In "
+            "which columns of out does it belong?"
         ),
     },
     budget=Budget(
         points=2,
-        text="at most 4 sectors for each request, one load and one store for each element, one barrier, and no bank conflict",
+        text="at most 4 sectors for each request, one load and one store for each element, one barrier, and no bank "
+        "conflict",
         require={
             "sectors_per_request": 4,
             "global_load_requests": 128,
@@ -116,31 +127,36 @@ TURN = KernelTask(
             "barriers": 1,
             "bank_ways": 1,
         },
-        over="The picture is right, but it costs more than one load and one store for each element, with one barrier between them.",
+        over="The picture is right, but it costs more than one load and one store for each element, with one barrier "
+        "between them.",
         causes=(
             (
                 lambda rows: any(o.name == "sectors_per_request" and o.kind == "store" for o in rows),
-                "The picture is right, but neighbouring lanes store into different rows of out. x is what differs from lane to lane: in the store it must count along "
-                "a row of out, whatever it counted in the load. The tile has all 1024 elements.",
+                "The picture is right, but neighbouring lanes store into different rows of out. x is what differs from "
+                "lane to lane: in the store it must count along a row of out, whatever it counted in the load. The "
+                "tile has all 1024 elements.",
             ),
             (
                 over("sectors_per_request"),
-                "The picture is right, but neighbouring lanes load from different rows of the picture. x is what differs from lane to lane: in the load it must count "
-                "along a row.",
+                "The picture is right, but neighbouring lanes load from different rows of the picture. x is what "
+                "differs from lane to lane: in the load it must count along a row.",
             ),
             (
                 over("bank_ways"),
-                "The picture is right, but the lanes of a warp meet in a bank. They go down a column of the tile, and element [r, c] of a tile whose rows have W words lies "
-                "in bank (W r + c) % 32. With W = 32 that is one bank for the whole column. With which W are there 32?",
+                "The picture is right, but the lanes of a warp meet in a bank. They go down a column of the tile, and "
+                "element [r, c] of a tile whose rows have W words lies in bank (W r + c) % 32. With W = 32 that is one "
+                "bank for the whole column. With which W are there 32?",
             ),
         ),
         case=turn_case("exact", 64, 64),
     ),
     hints=(
-        "Where does the element at row 0 and column 5 go? And the one at row 7? Which elements of the picture become one row of out?",
-        "Load along a row, store along a row: in between the tile is crossed. A thread takes another element out of the tile than it put in: row x of it, column y. Which element of the "
-        "picture was that?",
-        "The store's thread has the picture's row top + x and column left + y, with a guard for each. That column is the row of out; the column of out is counted from the end, as the "
-        "statement says. Down a column of the tile every lane should meet another bank: let its rows be one word longer.",
+        "Where does the element at row 0 and column 5 go? And the one at row 7? Which elements of the picture become "
+        "one row of out?",
+        "Load along a row, store along a row: in between the tile is crossed. A thread takes another element out of "
+        "the tile than it put in: row x of it, column y. Which element of the picture was that?",
+        "The store's thread has the picture's row top + x and column left + y, with a guard for each. That column is "
+        "the row of out; the column of out is counted from the end, as the statement says. Down a column of the tile "
+        "every lane should meet another bank: let its rows be one word longer.",
     ),
 )

@@ -79,8 +79,9 @@ WORK = PredictionTask(
     ),
     hints=(
         "Draw both for 8 numbers. How many arrows has each round?",
-        "Hillis and Steele: in the round with distance d every place adds what lies d places before it, if there is such a place. Blelloch: up, pairs are added, then pairs of pairs; down, "
-        "the same pairs again.",
-        "For 8 numbers the first makes 7 + 6 + 4 additions, and the second 4 + 2 + 1 up and as many down. Do the same for 64.",
+        "Hillis and Steele: in the round with distance d every place adds what lies d places before it, if there is "
+        "such a place. Blelloch: up, pairs are added, then pairs of pairs; down, the same pairs again.",
+        "For 8 numbers the first makes 7 + 6 + 4 additions, and the second 4 + 2 + 1 up and as many down. Do the same "
+        "for 64.",
     ),
 )

@@ -64,12 +64,15 @@ BINS = MendTask(
     ),
     advice={
         **SEEN,
-        "race": "Two threads count in one place. Each of them loads the count, adds 1 and stores it again: what happens if both load before either stores?",
+        "race": "Two threads count in one place. Each of them loads the count, adds 1 and stores it again: what "
+        "happens if both load before either stores?",
         "wrong-value": "Is each element of labels counted, by one thread of the grid and no other?",
     },
     hints=(
         "The author's labels were all different. Which two threads meet if two of them are equal?",
-        "Give the x-ray labels of which some are equal. It names one line, with a load and a store by two threads: what may come between the load and the store of one of them?",
-        "`block_counts[k] += 1` is three steps, and others may come between them. The last line of the kernel adds to a count without letting anybody in between: how?",
+        "Give the x-ray labels of which some are equal. It names one line, with a load and a store by two threads: "
+        "what may come between the load and the store of one of them?",
+        "`block_counts[k] += 1` is three steps, and others may come between them. The last line of the kernel adds to "
+        "a count without letting anybody in between: how?",
     ),
 )

@@ -60,14 +60,19 @@ DOTS = MendTask(
     ),
     advice={
         **SEEN,
-        "uninitialised-shared": "All threads come to the barriers now, and the tree has 64 places. In this launch not every thread has a product: what do the others bring along?",
-        "race": "A thread takes in what another one stores, and no barrier lies between the two. Where do the threads of a block have to meet, in every round?",
+        "uninitialised-shared": "All threads come to the barriers now, and the tree has 64 places. In this launch not "
+        "every thread has a product: what do the others bring along?",
+        "race": "A thread takes in what another one stores, and no barrier lies between the two. Where do the threads "
+        "of a block have to meet, in every round?",
         "out-of-bounds": "An index left its array: a thread without an element loads all the same.",
-        "wrong-value": "Work out a block of 8 by hand, of which 5 have a product: d is 4, then 2, then 1. Does every product get to place 0, and does anything else?",
+        "wrong-value": "Work out a block of 8 by hand, of which 5 have a product: d is 4, then 2, then 1. Does every "
+        "product get to place 0, and does anything else?",
     },
     hints=(
         "The author's blocks were full. Which threads go another way if a is shorter?",
-        "X-ray it with n = 100. The threads without an element skip more than the product: who waits for them? And if they come along, what is their place of the tree to hold?",
-        "Only the product stands under `if i < a.size`, the rounds behind it. A thread without an element stores what changes no sum.",
+        "X-ray it with n = 100. The threads without an element skip more than the product: who waits for them? And if "
+        "they come along, what is their place of the tree to hold?",
+        "Only the product stands under `if i < a.size`, the rounds behind it. A thread without an element stores what "
+        "changes no sum.",
     ),
 )

@@ -34,7 +34,8 @@ def largest(x, lengths, out):
 
 
 def rows_case(name, width, *lengths):
-    """x (rows, width), all negative, with numbers of another sequence behind the length of each row; lengths; out (rows,)."""
+    """x (rows, width), all negative, with numbers of another sequence behind the length of each row; lengths; out
+    (rows,)."""
 
     def make(rng):
         x = random_values(rng, len(lengths), width) - np.float32(2)
@@ -76,7 +77,8 @@ LARGEST = MendTask(
         ),
         Suspect(
             lambda x, lengths, out: of_rows(lambda row: max(row.max(), 0), x, lengths, out),
-            "All numbers are below 0, and a 0 took part. What may a thread without an element put in, so that it changes no largest number?",
+            "All numbers are below 0, and a 0 took part. What may a thread without an element put in, so that it "
+            "changes no largest number?",
         ),
         Suspect(
             lambda x, lengths, out: of_rows(lambda row: row[:64].max(), x, lengths, out),
@@ -91,8 +93,11 @@ LARGEST = MendTask(
         ),
     },
     hints=(
-        "What looks wrong to you? For each suspicion, write down a launch that would show it, and x-ray that one: rows of length 0 and 1, shorter and longer than a block.",
-        "A barrier waits for all threads of the block. Which threads leave early here, and which other threads of their block stay? And who stored place 0 last, before thread 0 reads it?",
-        "The threads of a block have one row, and one length: they leave together or not at all. Where a suspicion shows nothing in any launch, and you can say why, there is nothing to mend.",
+        "What looks wrong to you? For each suspicion, write down a launch that would show it, and x-ray that one: rows "
+        "of length 0 and 1, shorter and longer than a block.",
+        "A barrier waits for all threads of the block. Which threads leave early here, and which other threads of "
+        "their block stay? And who stored place 0 last, before thread 0 reads it?",
+        "The threads of a block have one row, and one length: they leave together or not at all. Where a suspicion "
+        "shows nothing in any launch, and you can say why, there is nothing to mend.",
     ),
 )

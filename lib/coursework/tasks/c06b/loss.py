@@ -60,7 +60,8 @@ LOSS = MendTask(
         *(
             Suspect(
                 lambda y, target, out, n=n: squares(y, target, out)[:n].sum(keepdims=True) if len(y) > n else NOTHING,
-                f"This is the sum of the first {n} elements: each thread took one. There are more elements than threads in the grid.",
+                f"This is the sum of the first {n} elements: each thread took one. There are more elements than "
+                "threads in the grid.",
             )
             for n in (32, 64, 96, 128)
         ),
@@ -71,12 +72,16 @@ LOSS = MendTask(
     ),
     advice={
         **SEEN,
-        "race": "Several threads change out, and nothing keeps them apart. How did the kernel that was handed out do that?",
-        "wrong-value": "No two threads meet, and the sum is wrong. Write down which elements thread 0 of block 0 takes, and which thread 0 of block 1. Is any of them taken twice, or by nobody?",
+        "race": "Several threads change out, and nothing keeps them apart. How did the kernel that was handed out do "
+        "that?",
+        "wrong-value": "No two threads meet, and the sum is wrong. Write down which elements thread 0 of block 0 "
+        "takes, and which thread 0 of block 1. Is any of them taken twice, or by nobody?",
     },
     hints=(
-        "Nothing is found, and with one block the sum is right. What does the x-ray count: how often is y loaded with one block, and how often with two?",
-        "Block 0 begins at element 0, block 1 at element 32. By how much does each of them go on, and where does that lead the first one?",
+        "Nothing is found, and with one block the sum is right. What does the x-ray count: how often is y loaded with "
+        "one block, and how often with two?",
+        "Block 0 begins at element 0, block 1 at element 32. By how much does each of them go on, and where does that "
+        "lead the first one?",
         "The step of the loop has to be the number of all threads that take part, those of the other blocks too.",
     ),
 )

@@ -59,16 +59,19 @@ NORMS = MendTask(
     advice={
         **SEEN,
         "out-of-bounds": "An index left its array: a thread without an element loads or stores all the same.",
-        "wrong-value": "Work out a warp of 8 lanes by hand, of which 5 have an element: d is 4, then 2, then 1. Has lane 0 seen every number in the end, and nothing else?",
+        "wrong-value": "Work out a warp of 8 lanes by hand, of which 5 have an element: d is 4, then 2, then 1. Has "
+        "lane 0 seen every number in the end, and nothing else?",
         **dict.fromkeys(
             ("tail", "some-unwritten", "gaps-in-one-block"),
-            "Some groups have no number. A block has two warps, and each of them has a group: which thread of each stores?",
+            "Some groups have no number. A block has two warps, and each of them has a group: which thread of each "
+            "stores?",
         ),
     },
     hints=(
         "The author's n was a multiple of 32. Which lanes are behind the `if` where it is not?",
-        "The mask 0xFFFFFFFF says that all 32 lanes come to the shuffle. In the last warp only some lanes have an element: whom do they ask? And what would the others have to bring along, so that the sum stays "
-        "what it is?",
-        "Let all lanes shuffle: the load stands under the `if`, and so does the store. In between, total is there in every lane, also in one without an element.",
+        "The mask 0xFFFFFFFF says that all 32 lanes come to the shuffle. In the last warp only some lanes have an "
+        "element: whom do they ask? And what would the others have to bring along, so that the sum stays what it is?",
+        "Let all lanes shuffle: the load stands under the `if`, and so does the store. In between, total is there in "
+        "every lane, also in one without an element.",
     ),
 )

@@ -60,13 +60,15 @@ RISES = MendTask(
     ),
     advice={
         **SEEN,
-        "race": "One thread reads a place that another one stores. Are the two in one block? And for whom does the barrier between the two lines wait?",
+        "race": "One thread reads a place that another one stores. Are the two in one block? And for whom does the "
+        "barrier between the two lines wait?",
         "wrong-value": "Work out the first wrong element by hand. Which two elements of x does it need?",
     },
     hints=(
         "The author had one block. Which thread stores what the last thread of block 0 reads?",
-        "cuda.syncthreads() waits for the threads of a block. Nothing in a kernel makes block 0 wait until block 1 has stored its numbers, and nothing makes block 1 wait until block 0 has read them. "
-        "What a thread wants from its neighbour: can it get that without asking the neighbour?",
+        "cuda.syncthreads() waits for the threads of a block. Nothing in a kernel makes block 0 wait until block 1 has "
+        "stored its numbers, and nothing makes block 1 wait until block 0 has read them. What a thread wants from its "
+        "neighbour: can it get that without asking the neighbour?",
         "The ReLU of the right neighbour depends on x alone. A thread may load x[i + 1], too.",
     ),
 )

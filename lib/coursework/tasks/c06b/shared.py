@@ -30,19 +30,27 @@ TOGETHER, SHUFFLES = (
     Section("6.3", "06_together", heading) for heading in ("Barriers and races", "Rung 4: shuffles in a warp")
 )
 
-_GONE = "Some threads of a block wait at a barrier that others never reach. Which threads go another way, and where does their way part from that of the others?"
+_GONE = (
+    "Some threads of a block wait at a barrier that others never reach. Which threads go another way, and where does "
+    "their way part from that of the others?"
+)
 
 # What the x-ray has seen, and a question; what to do about it is the task.
 SEEN = {
-    "race": "Two threads use one place, and one of them stores. Which line is each of them in, and what would have to lie between the two?",
-    "atomic-against-plain": "One thread changes a place with an atomic operation, another one uses it without, and nothing says who comes first.",
-    "uninitialised-shared": "Shared memory holds anything at first. Which thread should have stored this place, in this launch?",
+    "race": "Two threads use one place, and one of them stores. Which line is each of them in, and what would have to "
+    "lie between the two?",
+    "atomic-against-plain": "One thread changes a place with an atomic operation, another one uses it without, and "
+    "nothing says who comes first.",
+    "uninitialised-shared": "Shared memory holds anything at first. Which thread should have stored this place, in "
+    "this launch?",
     "divergent-barrier": _GONE,
     "barrier-after-exit": _GONE,
     "out-of-bounds": "An index left its array. Which thread is it, and what is there for it to do?",
-    "none-beyond": "An index left its array, and every thread has an element here. How large is the index at most, and how large is the array?",
+    "none-beyond": "An index left its array, and every thread has an element here. How large is the index at most, and "
+    "how large is the array?",
     "negative-index": "An index fell below 0. Which thread is it, and what is there for it to do?",
-    "inactive-lane-read": "A lane asks another one for its value, and that one is not there. Which lanes come to this line, in this launch?",
+    "inactive-lane-read": "A lane asks another one for its value, and that one is not there. Which lanes come to this "
+    "line, in this launch?",
     "lane-not-in-mask": "The mask names the lanes that come to this line. Which ones do come, in this launch?",
     "divergent-warp-operation": "The mask names the lanes that come to this line. Which ones do come, in this launch?",
 }

@@ -56,14 +56,18 @@ SMOOTH = MendTask(
     ),
     advice={
         **SEEN,
-        "uninitialised-shared": "A place of the tile is read that nobody stored. The tile has 68 places and the block 64 threads: write down who stores places 0, 1, 2, 65, 66 and 67.",
-        "race": "Two threads use one place of the tile. Does each place have one thread that stores it, and is there a barrier before anybody reads?",
-        "wrong-value": "Each thread reads five places of the tile. Which elements of x belong there, for the first two and for the last two threads of a block?",
+        "uninitialised-shared": "A place of the tile is read that nobody stored. The tile has 68 places and the block "
+        "64 threads: write down who stores places 0, 1, 2, 65, 66 and 67.",
+        "race": "Two threads use one place of the tile. Does each place have one thread that stores it, and is there a "
+        "barrier before anybody reads?",
+        "wrong-value": "Each thread reads five places of the tile. Which elements of x belong there, for the first two "
+        "and for the last two threads of a block?",
     },
     hints=(
         "The author's block was not full. Which places of the tile does thread 61 read, and which thread 62?",
-        "Thread t reads the places t to t + 4, the last thread up to place 67. A tile for 64 threads has two places more on each side: count how many threads fill the two on the left, and "
-        "how many those on the right.",
-        "Place 65 belongs to thread 63. Places 66 and 67 are one halo: as many threads fill it as fill the one on the left.",
+        "Thread t reads the places t to t + 4, the last thread up to place 67. A tile for 64 threads has two places "
+        "more on each side: count how many threads fill the two on the left, and how many those on the right.",
+        "Place 65 belongs to thread 63. Places 66 and 67 are one halo: as many threads fill it as fill the one on the "
+        "left.",
     ),
 )

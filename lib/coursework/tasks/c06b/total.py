@@ -67,15 +67,20 @@ TOTAL = MendTask(
     ),
     advice={
         **SEEN,
-        "race": "One block reads a number of parts that another one has stored, and all that passed between them is the counter. What must be seen before the counter is raised? And what may be loaded before the "
-        "counter is known?",
-        "nothing-written": "No block found that it is the last one. What does the counter hold when a block raises it, and how many blocks are there?",
+        "race": "One block reads a number of parts that another one has stored, and all that passed between them is "
+        "the counter. What must be seen before the counter is raised? And what may be loaded before the counter is "
+        "known?",
+        "nothing-written": "No block found that it is the last one. What does the counter hold when a block raises it, "
+        "and how many blocks are there?",
         "wrong-value": "Which places of parts go into the sum, and which block has stored each of them?",
     },
     hints=(
-        "The author had one block, which reads only what it stored itself. With two: by what does the last block know that the other's number is there?",
-        "A message has two ends. The block that sends puts the number before the counter, and has a fence for it. The block that receives looks at the counter, and then loads numbers: what keeps these loads from being made "
+        "The author had one block, which reads only what it stored itself. With two: by what does the last block know "
+        "that the other's number is there?",
+        "A message has two ends. The block that sends puts the number before the counter, and has a fence for it. The "
+        "block that receives looks at the counter, and then loads numbers: what keeps these loads from being made "
         "early?",
-        "Section 6.5 of the book has both fences: data, fence, flag; flag, fence, data. Which of the two is missing here?",
+        "Section 6.5 of the book has both fences: data, fence, flag; flag, fence, data. Which of the two is missing "
+        "here?",
     ),
 )

@@ -57,20 +57,20 @@ ADD = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "This thread has no such element. There may be more threads than elements, and a and b may be shorter than out: "
-            "each access needs a guard that knows the length of its own array."
+            "This thread has no such element. There may be more threads than elements, and a and b may be shorter than "
+            "out: each access needs a guard that knows the length of its own array."
         ),
         "raised-TypeError": (
-            "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) is one "
-            "number and cuda.grid(2) two, and an element is a[i], with brackets."
+            "Is one number used where there is something else? threadIdx, blockIdx and blockDim have .x, cuda.grid(1) "
+            "is one number and cuda.grid(2) two, and an element is a[i], with brackets."
         ),
     },
     hints=(
-        "The case of n = 1000 starts 8 * 128 = 1024 threads. What should the other 24 threads do? And where b has 70 elements and "
-        "out has 300, what should the thread of element 100 read?",
-        "Three questions for the thread of element i: is there an out[i]? Is there an a[i]? Is there a b[i]? Each may have "
-        "its own answer.",
-        "Begin with a sum of 0 in a variable. What a has for this thread is added if i < a.size, what b has alike; the store has "
-        "a guard of its own.",
+        "The case of n = 1000 starts 8 * 128 = 1024 threads. What should the other 24 threads do? And where b has 70 "
+        "elements and out has 300, what should the thread of element 100 read?",
+        "Three questions for the thread of element i: is there an out[i]? Is there an a[i]? Is there a b[i]? Each may "
+        "have its own answer.",
+        "Begin with a sum of 0 in a variable. What a has for this thread is added if i < a.size, what b has alike; the "
+        "store has a guard of its own.",
     ),
 )

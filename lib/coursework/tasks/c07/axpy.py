@@ -40,8 +40,8 @@ AXPY = KernelTask(
         Suspect(lambda alpha, x, y: alpha * (x + y), "This is alpha * (x + y): only x is multiplied."),
         Suspect(
             _same_start,
-            "These elements were updated twice, and others not at all. Where does thread 0 of block 0 begin, and where thread 0 of "
-            "block 1? cuda.threadIdx.x is 0 in both.",
+            "These elements were updated twice, and others not at all. Where does thread 0 of block 0 begin, and where "
+            "thread 0 of block 1? cuda.threadIdx.x is 0 in both.",
         ),
         Suspect(
             lambda alpha, x, y: 2 * alpha * x + y,
@@ -52,13 +52,13 @@ AXPY = KernelTask(
     advice={
         "out-of-bounds": "The loop must end before the end of the array: range(start, y.size, step).",
         "wrong-value": (
-            "Either the formula is another one (alpha belongs to x alone), or elements were updated more than once: begin at the "
-            "number of this thread in the grid, and step by the number of threads in the whole grid, which is "
-            "gridDim.x * blockDim.x and not always the same."
+            "Either the formula is another one (alpha belongs to x alone), or elements were updated more than once: "
+            "begin at the number of this thread in the grid, and step by the number of threads in the whole grid, "
+            "which is gridDim.x * blockDim.x and not always the same."
         ),
         "some-unwritten": (
-            "Some elements have no thread: the step from round to round is the number of threads in the grid of this launch, "
-            "cuda.gridsize(1)."
+            "Some elements have no thread: the step from round to round is the number of threads in the grid of this "
+            "launch, cuda.gridsize(1)."
         ),
         "raised-TypeError": "Here the grid has one dimension: cuda.grid(1) and cuda.gridsize(1) are single numbers.",
         "one-block": "Only the first 64 elements changed. Which thread of the whole grid am I, and how many are we?",
@@ -84,7 +84,7 @@ AXPY = KernelTask(
         "There are 128 threads and 1000 elements. Which elements should thread 0 of block 0 handle? And thread 1?",
         "Let thread number t of the grid handle t, t + T, t + 2T ... where T is the number of threads in the grid. "
         "Then the 32 lanes of a warp touch 32 neighbours in every round.",
-        "cuda.grid(1) is t and cuda.gridsize(1) is T. Python's range takes a start, an end and a step: which of the three is "
-        "which? One line in the loop.",
+        "cuda.grid(1) is t and cuda.gridsize(1) is T. Python's range takes a start, an end and a step: which of the "
+        "three is which? One line in the loop.",
     ),
 )

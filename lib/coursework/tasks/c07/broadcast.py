@@ -46,16 +46,17 @@ BROADCAST = KernelTask(
     ),
     advice={
         "out-of-bounds": BEYOND_2D,
-        "none-beyond": "row has an element for each column of the matrix, column one for each row, and out has rows first. Which index "
-        "does each take?",
+        "none-beyond": "row has an element for each column of the matrix, column one for each row, and out has rows "
+        "first. Which index does each take?",
         "some-unwritten": GAPS_2D,
         "gaps-in-one-block": TURNED + " Or does an `if` leave out a store?",
         "race": TURNED,
     },
     hints=(
         "Element [2, 5] of the matrix: which element of row does it need, and which of column?",
-        "All threads of a column of the matrix read the same element of row. Nothing is copied: an index that a vector does "
-        "not have is simply not used.",
-        "As in the task before, with the guard by out.shape. Of the two indices, row takes the one that counts columns.",
+        "All threads of a column of the matrix read the same element of row. Nothing is copied: an index that a vector "
+        "does not have is simply not used.",
+        "As in the task before, with the guard by out.shape. Of the two indices, row takes the one that counts "
+        "columns.",
     ),
 )

@@ -55,8 +55,8 @@ BUG = KernelTask(
     ),
     advice={
         "tail": (
-            "The last elements have no thread, although there are enough threads. Write down i for thread 0 of block 0, "
-            "1 and 2: by how much should it grow from block to block?"
+            "The last elements have no thread, although there are enough threads. Write down i for thread 0 of block "
+            "0, 1 and 2: by how much should it grow from block to block?"
         ),
         "some-unwritten": "Where the gradient is blocked, 0 must be stored: out holds anything before.",
         "not-finite": "x is 0 in some places: 0 / 0 is not a number. Compare x with 0 instead of dividing.",
@@ -66,7 +66,7 @@ BUG = KernelTask(
         "Run the check on the kernel as it is, and believe the first case that fails. Is it an index or a value?",
         "One bug is in the index: look up what gridDim.x and blockDim.x count. The other is in the condition: ReLU's "
         "gradient is 1 where its input was positive.",
-        "From one block to the next, i must grow by the number of threads in a block. And exchange the array in the condition: "
-        "which of the two was the input of the forward pass?",
+        "From one block to the next, i must grow by the number of threads in a block. And exchange the array in the "
+        "condition: which of the two was the input of the forward pass?",
     ),
 )

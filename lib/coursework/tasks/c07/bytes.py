@@ -48,7 +48,8 @@ def _chain_backward(grad, x, w, r, out):
 
 
 def _moved(kernel, arrays, number=None):
-    """Bytes that a launch over CHAIN elements moves, counted by the x-ray; `number`: in the place of the second argument."""
+    """Bytes that a launch over CHAIN elements moves, counted by the x-ray; `number`: in the place of the second
+    argument."""
     from simt.xray import xray
 
     arguments = [np.ones(CHAIN, np.float32) for _ in range(arrays)]
@@ -73,8 +74,8 @@ BYTES = PredictionTask(
     id="07-bytes",
     section=Section("7.2", "07_fusion", "Fusion"),
     title="What fusing a chain saves",
-    objective="Predict the bytes that a chain of element-wise operations moves, before and after it is fused, and the time that they "
-    "take at least",
+    objective="Predict the bytes that a chain of element-wise operations moves, before and after it is fused, and the "
+    "time that they take at least",
     points=2,
     minutes=9,
     questions=(
@@ -126,7 +127,8 @@ BYTES = PredictionTask(
             {
                 4
                 * 4
-                * CHAIN: "That is four arrays. Count those that a thread loads from, and then those that it stores into.",
+                * CHAIN: "That is four arrays. Count those that a thread loads from, and then those that it stores "
+                "into.",
                 3 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 2 * 4 * CHAIN: "The gradient passes where x * w + r is positive. What must a thread load to know that?",
                 6 * 4 * CHAIN: "w is needed twice in one thread. It is loaded once, and kept in a register.",
@@ -151,9 +153,10 @@ BYTES = PredictionTask(
     ),
     hints=(
         "For one kernel: from how many arrays does a thread load an element, and into how many does it store one?",
-        "An array of 1024 float32 is 4096 bytes. Count arrays: each one that a kernel loads, each one that it stores. What goes "
-        "from one kernel to the next counts twice.",
-        "apart: add up the arrays of the three kernels. For the fused kernel leave out all that goes from one operation to the next. A "
-        "number is no array. The backward kernel loads all that it needs to find the sign again. millis: bytes divided by bandwidth.",
+        "An array of 1024 float32 is 4096 bytes. Count arrays: each one that a kernel loads, each one that it stores. "
+        "What goes from one kernel to the next counts twice.",
+        "apart: add up the arrays of the three kernels. For the fused kernel leave out all that goes from one "
+        "operation to the next. A number is no array. The backward kernel loads all that it needs to find the sign "
+        "again. millis: bytes divided by bandwidth.",
     ),
 )

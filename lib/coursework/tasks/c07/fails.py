@@ -96,8 +96,8 @@ FAILS = CounterexampleTask(
             name="second",
             wrong=second,
             lead=(
-                "What is 128 meant to be? Choose a launch in which it is something else, and work out for the first and the "
-                "last thread of each block whether the guard lets it through, and whether it should."
+                "What is 128 meant to be? Choose a launch in which it is something else, and work out for the first "
+                "and the last thread of each block whether the guard lets it through, and whether it should."
             ),
             **LAUNCHES,
         ),
@@ -114,14 +114,16 @@ FAILS = CounterexampleTask(
             right=_silu,
             fields={"x": Numbers(1, 64, -1000, 1000)},
             case=a_list,
-            lead="The largest float32 is about 3.4e38. Which value on the way becomes larger than that, and from which x on?",
+            lead="The largest float32 is about 3.4e38. Which value on the way becomes larger than that, and from which "
+            "x on?",
         ),
     ),
     hints=(
         "Take the condition of each kernel, and write down when it should be true. For which thread do the two differ?",
-        "first: more threads than one block needs. second: no block of 128. third: the x-ray looks at who stores, not only at "
-        "what. fourth: a size does not matter, a value does.",
-        "first: let a block that is not the last one have nothing to do. second: two blocks or more, of 64 threads say, "
-        "and go through block 2 by hand. third: what do two blocks do? fourth: try math.exp on numbers that grow, in float32.",
+        "first: more threads than one block needs. second: no block of 128. third: the x-ray looks at who stores, not "
+        "only at what. fourth: a size does not matter, a value does.",
+        "first: let a block that is not the last one have nothing to do. second: two blocks or more, of 64 threads "
+        "say, and go through block 2 by hand. third: what do two blocks do? fourth: try math.exp on numbers that grow, "
+        "in float32.",
     ),
 )

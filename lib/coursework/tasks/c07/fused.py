@@ -49,7 +49,8 @@ FUSED = ParallelTask(
             "1 / (1 + exp(-z)) never divides infinity by infinity."
         ),
         "wrong-value": (
-            "z is x[i, j] + bias[j] as it is, not clipped, and the result z / (1 + exp(-z)): mind the sign of the exponent."
+            "z is x[i, j] + bias[j] as it is, not clipped, and the result z / (1 + exp(-z)): mind the sign of the "
+            "exponent."
         ),
         "raised-IndexError": "An index left its array. bias has one element for each column, not for each row.",
     },
@@ -68,7 +69,7 @@ FUSED = ParallelTask(
         "x + bias on whole arrays makes an array. What would you write for one element x[i, j]?",
         "Two loops: `for i in prange(...)` over the rows, so that threads share the rows, and a plain `range` over the "
         "columns. Inside, z is one number.",
-        "z * sigmoid(z) is one division: put 1 / (1 + exp(-z)) in the place of sigmoid(z). z is a variable of the inner loop, and "
-        "math.exp takes one number.",
+        "z * sigmoid(z) is one division: put 1 / (1 + exp(-z)) in the place of sigmoid(z). z is a variable of the "
+        "inner loop, and math.exp takes one number.",
     ),
 )

@@ -24,8 +24,8 @@ def judge_launch(arguments, result):
         return Slip(
             "not-warps",
             "a multiple of 32 threads per block",
-            "Threads run in warps of 32: the rest of a warp would idle. Choose the threads of a block first, the same for every "
-            "n; the number of blocks follows from n.",
+            "Threads run in warps of 32: the rest of a warp would idle. Choose the threads of a block first, the same "
+            "for every n; the number of blocks follows from n.",
         )
     if blocks < 1 or blocks * threads < n:
         cause = "The number of blocks was rounded down, so the last elements have no thread. Round up."
@@ -34,8 +34,8 @@ def judge_launch(arguments, result):
         )
     if (blocks - 1) * threads >= n:
         cause = (
-            "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest; and a block "
-            "handles `threads` elements, not one."
+            "The last block has nothing to do. n // threads + 1 is one block too many when the division has no rest; "
+            "and a block handles `threads` elements, not one."
         )
         return Slip("too-many", f"no more than {-(-n // threads)} blocks of {threads} threads", cause)
     return None
@@ -58,7 +58,7 @@ LAUNCH = FunctionTask(
     hints=(
         "Fix the threads per block first: 256, say. How many blocks does n = 257 need? And n = 256?",
         "You need n / threads, rounded up. In Python // rounds down. What can you add to n before you divide?",
-        "The sum should reach the next multiple of `threads` for each n but a multiple itself. Try 1, threads and threads - 1 "
-        "with n = 256 and n = 257: which of the three is right for both?",
+        "The sum should reach the next multiple of `threads` for each n but a multiple itself. Try 1, threads and "
+        "threads - 1 with n = 256 and n = 257: which of the three is right for both?",
     ),
 )

@@ -42,9 +42,10 @@ MAP = KernelTask(
         "race": TURNED,
     },
     hints=(
-        "Thread (x, y) of block (bx, by), with 16 threads along x and 8 along y: which column is its own, and which row?",
-        "The column is 16 bx + x, the row 8 by + y. cuda.grid(2) returns both sums, that along x first. A row or a column can be "
-        "too large.",
+        "Thread (x, y) of block (bx, by), with 16 threads along x and 8 along y: which column is its own, and which "
+        "row?",
+        "The column is 16 bx + x, the row 8 by + y. cuda.grid(2) returns both sums, that along x first. A row or a "
+        "column can be too large.",
         "cuda.grid(2) gives the column first, then the row. One `if` that asks two things, and under it one line with "
         "Python's max.",
     ),

@@ -54,7 +54,8 @@ ROOFLINE = MeasuredTask(
         ),
         Suspect(
             lambda x, scale, shift, out: _gated(x, scale, shift, lambda z: 6),
-            "This is z alone, as if the gate were always open. The gate is not below 0 and not above 6: which of the two is min, which max?",
+            "This is z alone, as if the gate were always open. The gate is not below 0 and not above 6: which of the "
+            "two is min, which max?",
         ),
         Suspect(
             lambda x, scale, shift, out: np.clip(x.astype(np.float64) * scale + shift + 3, 0, 6) / 6,
@@ -71,18 +72,18 @@ ROOFLINE = MeasuredTask(
     measured=Case("4096 x 1024", swish_arguments(4096, 1024)),
     card=Card(peak=200e9, bandwidth=25e9),
     advice={
-        "flops": "Write down the operations of one element as they stand in your loop: comparisons, min and max are none. Then "
-        "multiply by the number of elements.",
-        "moved": "Each element of x and out moves once, and has 4 bytes. scale and shift have one element for each feature, not "
-        "for each row.",
+        "flops": "Write down the operations of one element as they stand in your loop: comparisons, min and max are "
+        "none. Then multiply by the number of elements.",
+        "moved": "Each element of x and out moves once, and has 4 bytes. scale and shift have one element for each "
+        "feature, not for each row.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
         "raised-IndexError": "An index left its array. scale and shift have one element for each column.",
     },
     hints=(
         "What would you write for one element x[i, j]? How many + - * / stand in it?",
-        "z is one number in the inner loop, so that nothing between the operations goes to memory. min and max take two numbers "
-        "in numba, and count as nothing here. The bytes are two matrices and two vectors.",
-        "z takes a multiplication and an addition; the gate an addition, inside max and min; then one multiplication and one "
-        "division. Multiply what you count by 32 * 64, and divide by all bytes.",
+        "z is one number in the inner loop, so that nothing between the operations goes to memory. min and max take "
+        "two numbers in numba, and count as nothing here. The bytes are two matrices and two vectors.",
+        "z takes a multiplication and an addition; the gate an addition, inside max and min; then one multiplication "
+        "and one division. Multiply what you count by 32 * 64, and divide by all bytes.",
     ),
 )

@@ -33,16 +33,16 @@ def thread_2d(index, case):
 
 
 BEYOND_2D = (
-    "The grid has more threads than the matrix has elements, in both directions. The row must be below the number of rows, the "
-    "column below the number of columns: out.shape has both."
+    "The grid has more threads than the matrix has elements, in both directions. The row must be below the number of "
+    "rows, the column below the number of columns: out.shape has both."
 )
 TURNED = (
-    "x counts columns and y counts rows, and cuda.grid(2) gives x first. Is one of them used as the other, in an index or in the "
-    "guard?"
+    "x counts columns and y counts rows, and cuda.grid(2) gives x first. Is one of them used as the other, in an index "
+    "or in the guard?"
 )
 GAPS_2D = (
-    "Does the index use the number of the block in both directions? And x counts columns, y counts rows: is one of them used as "
-    "the other, in an index or in the guard? Every element needs a store, whatever its value is."
+    "Does the index use the number of the block in both directions? And x counts columns, y counts rows: is one of "
+    "them used as the other, in an index or in the guard? Every element needs a store, whatever its value is."
 )
 
 

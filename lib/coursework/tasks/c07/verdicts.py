@@ -85,10 +85,12 @@ VERDICTS = DetectiveTask(
         ),
     ),
     hints=(
-        "Choose a small launch: 2 blocks of 4 threads, n = 10. Write down which elements thread 0 of block 1 touches in each loop.",
-        "Ask of each loop: where does a thread begin, by how much does it go on, and where does it stop? Is there an element "
-        "that nobody gets, or that two get? Is something read before the guard is asked?",
-        "max(v, 0.1 * v) and the conditional expression are the same function: the numbers are not what differs. Neither is the "
-        "direction of a loop. Look at the step of one loop, at the number of rounds of another, and at what stands before an if.",
+        "Choose a small launch: 2 blocks of 4 threads, n = 10. Write down which elements thread 0 of block 1 touches "
+        "in each loop.",
+        "Ask of each loop: where does a thread begin, by how much does it go on, and where does it stop? Is there an "
+        "element that nobody gets, or that two get? Is something read before the guard is asked?",
+        "max(v, 0.1 * v) and the conditional expression are the same function: the numbers are not what differs. "
+        "Neither is the direction of a loop. Look at the step of one loop, at the number of rounds of another, and at "
+        "what stands before an if.",
     ),
 )

@@ -39,7 +39,8 @@ ZIP = KernelTask(
     },
     hints=(
         "The block has one thread for each element. What tells two threads apart?",
-        "cuda.threadIdx.x is 0 in the first thread of the block, 1 in the second. No loop is needed: the threads are the loop.",
+        "cuda.threadIdx.x is 0 in the first thread of the block, 1 in the second. No loop is needed: the threads are "
+        "the loop.",
         "Take the number of the thread as i. Then one line: Python's max takes two numbers, and numba knows it.",
     ),
 )

@@ -41,8 +41,8 @@ BUG = KernelTask(
             "stand there, where a or b has ended, so that it adds nothing to the sum?"
         ),
         "wrong-value": (
-            "k is no multiple of 16 in this case: the last tile is not full. What stands in the rest of it? And does each guard ask for the two "
-            "indices that its own load uses?"
+            "k is no multiple of 16 in this case: the last tile is not full. What stands in the rest of it? And does "
+            "each guard ask for the two indices that its own load uses?"
         ),
     },
     kept=Budget(
@@ -53,11 +53,11 @@ BUG = KernelTask(
         case=case("exact", 16, 48, 16),
     ),
     hints=(
-        "Run the check on the kernel as it is: the first bug is a pair of lines that the message names. What could a fast "
-        "thread do while a slow one is still in the loop over p?",
-        "The second shows only where a tile reaches beyond the matrix. An `if` without `else` leaves in the tile what was "
-        "there before: nothing at first, then the tile before it.",
-        "No tile may be filled before all have read the one before: where does the round end? And a thread whose element lies "
-        "outside has something to store, too: what adds nothing to a sum?",
+        "Run the check on the kernel as it is: the first bug is a pair of lines that the message names. What could a "
+        "fast thread do while a slow one is still in the loop over p?",
+        "The second shows only where a tile reaches beyond the matrix. An `if` without `else` leaves in the tile what "
+        "was there before: nothing at first, then the tile before it.",
+        "No tile may be filled before all have read the one before: where does the round end? And a thread whose "
+        "element lies outside has something to store, too: what adds nothing to a sum?",
     ),
 )

@@ -83,7 +83,8 @@ COUNT = PredictionTask(
     id="08-count",
     section=Section("8", "08_matmul", "Count first"),
     title="Count before you write",
-    objective="Predict the flops, bytes and load requests of a matmul, and the size from which fewer flops pay for more bytes",
+    objective="Predict the flops, bytes and load requests of a matmul, and the size from which fewer flops pay for "
+    "more bytes",
     points=2,
     minutes=10,
     questions=(
@@ -148,7 +149,8 @@ COUNT = PredictionTask(
                 2: f"That is one tile step. How many tiles of {TILE} cover k = {DEPTH}?",
                 2 * TILE: f"One tile step needs two requests, not two for each of the {TILE} terms.",
             },
-            "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are there?",
+            "Follow one thread of the warp through one tile, and count its loads from a and from b. How many tiles are "
+            "there?",
         ),
         Question(
             "strassen",
@@ -163,17 +165,19 @@ COUNT = PredictionTask(
                 // FAST: "The other way round: the faster the core computes, the later it pays to compute less.",
                 180: "That would be so if a flop took as long as a byte.",
             },
-            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are added. When are they equal?",
+            "Write down two times with n in them, that of the flops that are saved and that of the bytes that are "
+            "added. When are they equal?",
             tolerance=1e-6,
             section=Section("8.3", "08_matmul_variants", "Seven products instead of eight: Strassen"),
         ),
     ),
     hints=(
         "Take one element of the result. How many multiplies and adds does its sum take? How many elements are there?",
-        "Intensity is flops divided by bytes: write both with n for the three lengths, and most of it cancels. A request "
-        "is one load of a whole warp, so follow one thread and count its loads.",
+        "Intensity is flops divided by bytes: write both with n for the three lengths, and most of it cancels. A "
+        "request is one load of a whole warp, so follow one thread and count its loads.",
         "flops: how many products has one element, and how many elements are there? Bytes: the elements of all three "
         "matrices. One thread, without tiles: how many loads for each p? With tiles, how many for each 16 values of p? "
-        "strassen: an eighth of 2 n^3 flops is saved; divide it by the one rate, the bytes by the other, and n^2 cancels.",
+        "strassen: an eighth of 2 n^3 flops is saved; divide it by the one rate, the bytes by the other, and n^2 "
+        "cancels.",
     ),
 )

@@ -137,15 +137,16 @@ FAILS = CounterexampleTask(
             name="second",
             wrong=second,
             lead=(
-                "The guard counts elements as they lie in memory. Where does a thread with a column that does not exist fall "
-                "into that count, and is it let through?"
+                "The guard counts elements as they lie in memory. Where does a thread with a column that does not "
+                "exist fall into that count, and is it let through?"
             ),
             **SHAPES,
         ),
         Flaw(
             name="third",
             wrong=third,
-            lead="A thread that has no element of out has something to load for others. What is missing when it loads nothing?",
+            lead="A thread that has no element of out has something to load for others. What is missing when it loads "
+            "nothing?",
             **SHAPES,
         ),
         Flaw(
@@ -156,11 +157,12 @@ FAILS = CounterexampleTask(
         ),
     ),
     hints=(
-        "For each kernel, write down for which threads or terms the condition should hold, and for which it does. Which of the "
-        "three lengths decides?",
-        "first: compare the end of the loop over start with what is summed. second: multiples of 16 show nothing. third: which "
-        "threads fill the tiles, and who reads what they should have stored? fourth: only k matters.",
-        "first: make the sum longer than a row of out. second: the threads beyond the right edge, in a row that is not the last "
-        "one. third: leave threads of a block without an element, in one direction. fourth: try k = 4, 5, 6, 7 with a pencil.",
+        "For each kernel, write down for which threads or terms the condition should hold, and for which it does. "
+        "Which of the three lengths decides?",
+        "first: compare the end of the loop over start with what is summed. second: multiples of 16 show nothing. "
+        "third: which threads fill the tiles, and who reads what they should have stored? fourth: only k matters.",
+        "first: make the sum longer than a row of out. second: the threads beyond the right edge, in a row that is not "
+        "the last one. third: leave threads of a block without an element, in one direction. fourth: try k = 4, 5, 6, "
+        "7 with a pencil.",
     ),
 )

@@ -47,18 +47,19 @@ HASTY = ScheduleTask(
     | {n: f"A reads {n} numbers of the next tile" for n in set(TOO_NEW.values()) if n > 1},
     at_the_end=lambda played: f"the sum of A is {played.state['sums'][0]}, and should be {sum(SUMMED)}",
     slips={
-        0: "A read each tile before its numbers were overwritten. Which number of a tile does B overwrite, and how far may B go while "
-        "A rests?",
-        1: "Once A read a number that was too new. The barrier is open again when the late one has come. Who must go first "
-        "then, so that A is late once more?",
+        0: "A read each tile before its numbers were overwritten. Which number of a tile does B overwrite, and how far "
+        "may B go while A rests?",
+        1: "Once A read a number that was too new. The barrier is open again when the late one has come. Who must go "
+        "first then, so that A is late once more?",
     },
     advice={
-        "impossible": "Who has come to the barrier makes no step until the other one has come, too. Name the other one there."
+        "impossible": "Who has come to the barrier makes no step until the other one has come, too. Name the other one "
+        "there."
     },
     hints=(
         "Once a warp has read a tile: what keeps it from storing its next number?",
         "A comes to the barrier, and then rests. How far may B go before it has to wait for A?",
-        "Both store and both come to the barrier. B alone goes on until it stands at the next barrier; then A reads one number that "
-        "is too new, and goes there, too. Now nobody waits. Who should go on?",
+        "Both store and both come to the barrier. B alone goes on until it stands at the next barrier; then A reads "
+        "one number that is too new, and goes there, too. Now nobody waits. Who should go on?",
     ),
 )

@@ -48,7 +48,8 @@ def _cut_off(rounded, dtype):
 
 
 def _of_the_largest(wraps):
-    """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for others."""
+    """Scales of the largest number, not of the largest absolute value: numbers below -127, which int8 takes for
+    others."""
 
     def taken(x, axis):
         scale = x.max(axis, keepdims=True) / 127
@@ -71,7 +72,10 @@ def _one_scale(x, axis):
 
 _CUT = "astype(np.int8) cuts off what is behind the point. Round first."
 _DOWN = "The numbers were rounded down. Round to the nearest."
-_LARGEST = "A scale comes from the largest absolute value: the largest number of a row may be a small one, beside others far below 0."
+_LARGEST = (
+    "A scale comes from the largest absolute value: the largest number of a row may be a small one, beside others far "
+    "below 0."
+)
 TAKEN = (
     *((_cut_off(np.trunc, dtype), _CUT) for dtype in (np.float32, np.float64)),
     *((_cut_off(np.floor, dtype), _DOWN) for dtype in (np.float32, np.float64)),
@@ -79,7 +83,8 @@ TAKEN = (
     (_by_128, "With 128 the largest number does not fit: eight bits end at 127. Divide by 127."),
     (
         _one_scale,
-        "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each column of b has a scale of its own.",
+        "One scale for a whole matrix leaves few levels to its small rows. Each row of a and each column of b has a "
+        "scale of its own.",
     ),
 )
 
@@ -105,8 +110,14 @@ def judge_int8(arguments, result):
         got = f"{result.dtype} of shape {result.shape}" if isinstance(result, np.ndarray) else ""
         return Slip("type", expected, "The result is a @ b nearly: integers times two scales.", got)
     if not np.isfinite(result).all():
-        return Slip("not-finite", "numbers", "A row or a column of zeros has the largest value 0, and nothing can be divided by "
-                    "it. Which scale would do there?", "inf or NaN")  # fmt: skip
+        return Slip(
+            "not-finite",
+            "numbers",
+            "A row or a column of zeros has the largest value 0, and nothing can be "
+            "divided by "
+            "it. Which scale would do there?",
+            "inf or NaN",
+        )
     integers, scale = quantised_product(a, b)
     got = result.astype(np.float64) / scale
     slack = 0.5 + 1e-5 * np.abs(integers)
@@ -130,22 +141,31 @@ def _known_slip(a, b, got, integers, scale):
     qa, qb = (np.rint(x / _scales(x, axis)) for x, axis in ((a, 1), (b, 0)))
     wrapped = qa.astype(np.int64) @ qb.astype(np.int64)
     known = (
-        (a.astype(np.float64) @ b / scale, "This is the product of the real numbers. Round both matrices to integers first."),
+        (
+            a.astype(np.float64) @ b / scale,
+            "This is the product of the real numbers. Round both matrices to integers first.",
+        ),
         (wrapped.astype(np.int8), "The sums ran over: NumPy keeps int8 for products of int8. Sum in int32."),
         (wrapped.astype(np.int16), "The sums ran over: 16 bits are too few for them. Sum in int32."),
-        (integers / scale**2, "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply."),
-        (np.rint(a * _scales(a, 1)) @ np.rint(b * _scales(b, 0)), "Each number is divided by its scale, not multiplied by it."),
+        (
+            integers / scale**2,
+            "The sum was divided by the two scales. Each number was divided by its scale; to go back, multiply.",
+        ),
+        (
+            np.rint(a * _scales(a, 1)) @ np.rint(b * _scales(b, 0)),
+            "Each number is divided by its scale, not multiplied by it.",
+        ),
         (integers / scale, "These are the integers: multiply by the two scales."),
         (integers / scale * _scales(a, 1), "The scale of b is missing."),
         (integers / scale * _scales(b, 0), "The scale of a is missing."),
         *((product / scale, why) for product, why in _taken_wrongly(a, b)),
         (_along_the_sum(a, b) / scale, "A scale must be the same for all terms of a sum: rows of a, columns of b."),
-    )  # fmt: skip
+    )
     near = (text for value, text in known if np.mean(np.abs(got - value) > 0.5 + 1e-5 * np.abs(value)) <= 0.02)
     return next(
         near,
-        "Work out the first wrong element: the scales of its row and its column, then the whole numbers of both. Multiply the integers first, as "
-        "int32; then scale element [i, j] by the scales of row i and column j.",
+        "Work out the first wrong element: the scales of its row and its column, then the whole numbers of both. "
+        "Multiply the integers first, as int32; then scale element [i, j] by the scales of row i and column j.",
     )
 
 
@@ -174,17 +194,19 @@ INT8 = FunctionTask(
         int8_case("a row and a column of zeros", 5, 8, 6, _zeros),
     ),
     advice={
-        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each column, (1, n). The "
-        "product of two matrices is `@`; `*` multiplies element by element.",
-        "raised-RuntimeWarning": "Where `divide` is named, a row or a column of zeros was divided by its largest value: 0 / 0. Give it the "
-        "scale 1 before anything is divided. Where `cast` is named, a number that no integer can hold became an integer: 0 / 0 again, or "
-        "one beyond -128 to 127, and the scale comes from the largest absolute value.",
+        "raised-ValueError": "Do the shapes fit? The scales of a are one for each row, (m, 1), those of b one for each "
+        "column, (1, n). The product of two matrices is `@`; `*` multiplies element by element.",
+        "raised-RuntimeWarning": "Where `divide` is named, a row or a column of zeros was divided by its largest "
+        "value: 0 / 0. Give it the scale 1 before anything is divided. Where `cast` is named, a number that no integer "
+        "can hold became an integer: 0 / 0 again, or one beyond -128 to 127, and the scale comes from the largest "
+        "absolute value.",
         "raised-OverflowError": "A number is too large for its type: the largest of a row should become 127.",
     },
     hints=(
-        "By which number must a row be divided, so that its largest element becomes 127 or -127? Which shape have these numbers?",
-        "Four steps: scales, with 1 where a row or column is zero; divide and round to the nearest, then int8; the product of "
-        "the two as int32; times the scale of the row and that of the column.",
+        "By which number must a row be divided, so that its largest element becomes 127 or -127? Which shape have "
+        "these numbers?",
+        "Four steps: scales, with 1 where a row or column is zero; divide and round to the nearest, then int8; the "
+        "product of the two as int32; times the scale of the row and that of the column.",
         "The largest of np.abs along an axis, with keepdims=True, come in a shape that fits. np.where mends the zeros. "
         "NumPy sums in the type of its operands, so change that before @, not after.",
     ),

@@ -85,8 +85,8 @@ LANE = PredictionTask(
     ),
     hints=(
         "Draw the matrix of sums, 16 x 8. Write group and t beside its rows and above its columns.",
-        "lane = 4 * group + t. In the sums a row gives the group (take 8 away where it is 8 or more), and a column divided by 2 "
-        "gives t. In b it is the other way round.",
+        "lane = 4 * group + t. In the sums a row gives the group (take 8 away where it is 8 or more), and a column "
+        "divided by 2 gives t. In b it is the other way round.",
         "Row 11 is 8 + 3; column 5 is 2 * 2 + 1. For b: column 6 is the group itself, and row 9 belongs to t = 0.",
     ),
 )

@@ -131,10 +131,11 @@ LISTING = PredictionTask(
         ),
     ),
     hints=(
-        "LDG loads from global memory, STG stores there; LDL and STL do the same with local memory, LDS and STS with shared "
-        "memory. R8 is a register, and with .128 it stands for four: R8 to R11.",
-        "A listing is one round of a loop, for one warp. Count its additions: how many elements has a warp added after one round?",
-        "A adds 32 pairs in a round with two loads, B four times as many with two loads. And which listing loads what it "
-        "stored in the round before?",
+        "LDG loads from global memory, STG stores there; LDL and STL do the same with local memory, LDS and STS with "
+        "shared memory. R8 is a register, and with .128 it stands for four: R8 to R11.",
+        "A listing is one round of a loop, for one warp. Count its additions: how many elements has a warp added after "
+        "one round?",
+        "A adds 32 pairs in a round with two loads, B four times as many with two loads. And which listing loads what "
+        "it stored in the round before?",
     ),
 )

@@ -42,8 +42,12 @@ def judge_network(arguments, result):
     except ValueError:
         return Slip("type", expected, "Return one number for each row.")
     if labels.shape == (len(x), network.DIGITS):
-        return Slip("probabilities", expected, "These are numbers for every class. Which is the largest in each row?",
-                    f"an array of shape {labels.shape}")  # fmt: skip
+        return Slip(
+            "probabilities",
+            expected,
+            "These are numbers for every class. Which is the largest in each row?",
+            f"an array of shape {labels.shape}",
+        )
     if labels.shape != (len(x),) or labels.dtype.kind not in "iu":
         return Slip(
             "type", expected, "Return one whole number for each row.", f"{labels.dtype} of shape {labels.shape}"
@@ -52,21 +56,34 @@ def judge_network(arguments, result):
     wrong = np.flatnonzero(labels != truth)
     if not wrong.size:
         return None
-    cause = next((f"This is what comes out when {words}." for without_silu, words in _SLIPS
-                  if np.array_equal(labels, network.forward(*without_silu(*arguments)))), "")  # fmt: skip
+    cause = next(
+        (
+            f"This is what comes out when {words}."
+            for without_silu, words in _SLIPS
+            if np.array_equal(labels, network.forward(*without_silu(*arguments)))
+        ),
+        "",
+    )
     straight = [((x.astype(np.float64) @ w1 + p * b1) @ w2 + q * b2).argmax(axis=1) for p in (0, 1) for q in (0, 1)]
     if not cause and any(np.array_equal(labels, without_silu) for without_silu in straight):
-        cause = "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the second one get?"
+        cause = (
+            "This is what comes out without SiLU: two matmuls in a row are no more than one. Which array does the "
+            "second one get?"
+        )
     if not cause and not labels.any():
         cause = "Every label is 0. Does anything write into the labels, row by row?"
     if not cause and ((labels < 0) | (labels >= network.DIGITS)).any():
         cause = (
-            f"A digit is 0 to {network.DIGITS - 1}. `largest` says where the largest number of the array lies that it was given: did it get "
-            "one row of the probabilities, or all of them?"
+            f"A digit is 0 to {network.DIGITS - 1}. `largest` says where the largest number of the array lies that it "
+            "was given: did it get one row of the probabilities, or all of them?"
         )
     cause = cause or "Follow one picture: which shape has what you hold after each step, and which kernel wrote it?"
-    return Slip("labels", f"{truth[wrong[0]]} for row {wrong[0]}", cause,
-                f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong")  # fmt: skip
+    return Slip(
+        "labels",
+        f"{truth[wrong[0]]} for row {wrong[0]}",
+        cause,
+        f"{labels[wrong[0]]}; {wrong.size} of {len(x)} rows are wrong",
+    )
 
 
 NETWORK = FunctionTask(
@@ -83,15 +100,16 @@ NETWORK = FunctionTask(
         Case("33 pictures: no multiple of anything", network_arguments(33)),
     ),
     advice={
-        "raised-ValueError": "Do the shapes fit, for any number of rows? A kernel writes into an array that you have made for it.",
-        "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument. That must be an array, or a part of one "
-        "as `labels[i : i + 1]`, not a number.",
+        "raised-ValueError": "Do the shapes fit, for any number of rows? A kernel writes into an array that you have "
+        "made for it.",
+        "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument. That must be an array, "
+        "or a part of one as `labels[i : i + 1]`, not a number.",
         "raised-NameError": "A name is used that is not defined there. The kernels are called `mine.matmul` and so on.",
     },
     hints=(
         "Which shape has x, which has w1? So which shape must the array have that the first matmul writes into?",
-        "Each kernel writes into its last argument: make that array first, as np.empty of float32. The order is matmul, bias_silu, "
-        "matmul, scale_shift, softmax_rows, largest.",
+        "Each kernel writes into its last argument: make that array first, as np.empty of float32. The order is "
+        "matmul, bias_silu, matmul, scale_shift, softmax_rows, largest.",
         "An array in between has the rows of what goes into a kernel and the columns of its weights. scale_shift wants "
         "four axes: reshape both arrays to (n, 1, 1, 10), with a scale of ones. largest takes one row, as float64.",
     ),

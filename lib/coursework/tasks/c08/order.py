@@ -8,7 +8,8 @@ SIDE, AT_ONCE, STRIP_K = 32, 64, 4096  # tiles along a side of out; blocks that 
 
 
 def strips(rows):
-    """Strips of a and of b that the first AT_ONCE blocks need, if blocks go down through groups of `rows` rows of tiles."""
+    """Strips of a and of b that the first AT_ONCE blocks need, if blocks go down through groups of `rows` rows of
+    tiles."""
     tiles = [(t % rows, t // rows) for t in range(AT_ONCE)]
     return len({row for row, _ in tiles}) + len({column for _, column in tiles})
 
@@ -25,7 +26,8 @@ ORDER = PredictionTask(
     id="08-order",
     section=Section("8.5", "08_gpu_limits", "The order of tiles"),
     title="In which order should the blocks go?",
-    objective="Count what the blocks that run at once need together, and choose the order in which they share most of it",
+    objective="Count what the blocks that run at once need together, and choose the order in which they share most of "
+    "it",
     after="08-waves",
     points=1,
     minutes=5,
@@ -35,12 +37,14 @@ ORDER = PredictionTask(
             f"strips of a and b that the first {AT_ONCE} of {SIDE} x {SIDE} blocks need, row by row",
             strips_by_rows,
             {
-                AT_ONCE: "Blocks share: all in a row of tiles need one strip of a, all in a column one of b. Count each once.",
+                AT_ONCE: "Blocks share: all in a row of tiles need one strip of a, all in a column one of b. Count "
+                "each once.",
                 2 * AT_ONCE: "That is two for each block. But all in one row of tiles need the same strip of a.",
                 SIDE: "These are the strips of b. Blocks need strips of a, too.",
                 2: "These are the strips of a. Blocks need strips of b, too.",
             },
-            "How many rows of tiles do the blocks fill, and how many columns? A row is a strip of a, a column one of b.",
+            "How many rows of tiles do the blocks fill, and how many columns? A row is a strip of a, a column one of "
+            "b.",
         ),
         Question(
             "in_groups",
@@ -81,9 +85,11 @@ ORDER = PredictionTask(
         ),
     ),
     hints=(
-        "Draw the 32 x 32 tiles, and fill in the first 64 blocks in each of the orders. Which rows and which columns do they touch?",
-        "A strip of a belongs to a row of tiles, a strip of b to a column: count the rows and the columns, each once, and add.",
-        "Row by row, 64 blocks fill whole rows of 32. In groups of r rows they reach 64 / r columns: the sum is r + 64 / r. A strip "
-        "is 128 x 4096 numbers of 4 bytes.",
+        "Draw the 32 x 32 tiles, and fill in the first 64 blocks in each of the orders. Which rows and which columns "
+        "do they touch?",
+        "A strip of a belongs to a row of tiles, a strip of b to a column: count the rows and the columns, each once, "
+        "and add.",
+        "Row by row, 64 blocks fill whole rows of 32. In groups of r rows they reach 64 / r columns: the sum is r + 64 "
+        "/ r. A strip is 128 x 4096 numbers of 4 bytes.",
     ),
 )

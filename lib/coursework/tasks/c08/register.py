@@ -43,23 +43,25 @@ REGISTER = CompiledTask(
         "not-finite": INITIAL_NAN,
         "nothing-written": INITIAL_NAN,
         "raised-IndexError": (
-            "An index left its array: the length is no multiple of what you unrolled by. Stop before the end, and do what "
-            "is left over in a loop of its own."
+            "An index left its array: the length is no multiple of what you unrolled by. Stop before the end, and do "
+            "what is left over in a loop of its own."
         ),
         "raised-ImportError": NO_LIBRARY,
         "some-unwritten": "These rows are left over: their number is no multiple of what you unrolled by.",
         "wrong-value": (
-            "Look at which rows are wrong. Each row of `out` needs the products of its own row of `a` with all p, each once: is one of "
-            "the lines a copy with an index not changed, = in the place of +=, or a step that is not as long as what is unrolled?"
+            "Look at which rows are wrong. Each row of `out` needs the products of its own row of `a` with all p, each "
+            "once: is one of the lines a copy with an index not changed, = in the place of +=, or a step that is not "
+            "as long as what is unrolled?"
         ),
     },
     budget=Budget(
         points=2,
-        text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), each product once, and no array allocated",
+        text="at most 1.75 memory accesses for each vector multiply (task 2 has 3), each product once, and no array "
+        "allocated",
         require=VECTORISED | {"accesses_per_multiply": 1.75, "arrays": 0},
         over=(
-            "The result is right, but the loop that does the work asks memory too often. Each round should load and store "
-            "`out[i, j]` once for several terms of the sum."
+            "The result is right, but the loop that does the work asks memory too often. Each round should load and "
+            "store `out[i, j]` once for several terms of the sum."
         ),
         causes=(
             (
@@ -69,25 +71,27 @@ REGISTER = CompiledTask(
             (over("scalar_share"), NOT_IN_VECTORS),
             (
                 over("multiplies"),
-                "The result is right, but products are made more than once. Does what is left over begin where the rounds end?",
+                "The result is right, but products are made more than once. Does what is left over begin where the "
+                "rounds end?",
             ),
             (
                 _loaded_again,
-                "The result is right, and more terms share what is loaded than in task 2. What does the formula say for your R and S? If "
-                "it says less than was counted, `b` is loaded again after each store: `out` could be the same memory, for all that the "
-                "compiler knows. Take what two rows share into variables before the first store, as "
-                "`b0, b1 = b[p, j], b[p + 1, j]`. If it says as much, let a round handle more terms, or more rows.",
+                "The result is right, and more terms share what is loaded than in task 2. What does the formula say "
+                "for your R and S? If it says less than was counted, `b` is loaded again after each store: `out` could "
+                "be the same memory, for all that the compiler knows. Take what two rows share into variables before "
+                "the first store, as `b0, b1 = b[p, j], b[p + 1, j]`. If it says as much, let a round handle more "
+                "terms, or more rows.",
             ),
         ),
         case=CPU_BUDGET_CASE,
     ),
     hints=(
-        "In task 2 a multiply costs three accesses: b is loaded, out is loaded, out is stored. Which of the three could be "
-        "shared by four terms of the same sum?",
-        "Take four values of p in one round of the loop over p. Then the inner loop adds four terms to out[i, j] at once: "
-        "4 loads of b, one load and one store of out, four multiplies. What is left over after the last multiple of 4 "
-        "goes through the loop of task 2.",
-        "Two loops over p: one in steps of 4 up to k - k % 4, one over the rest. In the first, take the four elements of a into "
-        "variables before the loop over j; that one then has a single line, with four products in a sum.",
+        "In task 2 a multiply costs three accesses: b is loaded, out is loaded, out is stored. Which of the three "
+        "could be shared by four terms of the same sum?",
+        "Take four values of p in one round of the loop over p. Then the inner loop adds four terms to out[i, j] at "
+        "once: 4 loads of b, one load and one store of out, four multiplies. What is left over after the last multiple "
+        "of 4 goes through the loop of task 2.",
+        "Two loops over p: one in steps of 4 up to k - k % 4, one over the rest. In the first, take the four elements "
+        "of a into variables before the loop over j; that one then has a single line, with four products in a sum.",
     ),
 )

@@ -114,8 +114,9 @@ CPU_BUDGET_CASE = Case("(24 x 36) @ (36 x 80)", operands(24, 36, 80))
 VECTORISED = {"scalar_share": 0.25, "multiplies": 24 * 36 * 80 * 5 // 4}  # a quarter for the ends of loops
 
 NOT_IN_VECTORS = (
-    "The result is right, but in the loop that does the work the compiler could not fill vectors from neighbouring elements. Which "
-    "index changes fastest, in your inner loop or along your slices, and which way does it walk through `b` and `out`?"
+    "The result is right, but in the loop that does the work the compiler could not fill vectors from neighbouring "
+    "elements. Which index changes fastest, in your inner loop or along your slices, and which way does it walk "
+    "through `b` and `out`?"
 )
 
 NO_BARRIER = (
@@ -138,8 +139,9 @@ TOLD_FIRST = (
 )
 TILE_ADVICE = {
     "none-beyond": (
-        "The tiles end where the matrices end here, so no guard is missing. x counts columns, y counts rows, and `cuda.grid(2)` gives x "
-        "first: is one of them used as the other? Along k a tile begins at `start`. Is it a tile that is left? Compare with its shape."
+        "The tiles end where the matrices end here, so no guard is missing. x counts columns, y counts rows, and "
+        "`cuda.grid(2)` gives x first: is one of them used as the other? Along k a tile begins at `start`. Is it a "
+        "tile that is left? Compare with its shape."
     ),
     "race": NO_BARRIER,
     "divergent-barrier": UNEVEN,
@@ -150,11 +152,12 @@ TILE_ADVICE = {
     ),
     "out-of-bounds": (
         "At the edges a tile reaches beyond the matrix, in rows, columns and along k. Load only where both indices lie "
-        "inside, and put 0 into the tile elsewhere; guard the store, too. Is it a tile that is left? Compare with its shape."
+        "inside, and put 0 into the tile elsewhere; guard the store, too. Is it a tile that is left? Compare with its "
+        "shape."
     ),
     "uninitialised-local": (
-        "A local array belongs to one thread and holds anything at first: set sums to 0. What the threads of a block load for "
-        "each other must lie in cuda.shared.array."
+        "A local array belongs to one thread and holds anything at first: set sums to 0. What the threads of a block "
+        "load for each other must lie in cuda.shared.array."
     ),
     "some-unwritten": "Which block should have written this element? Compare its number with the one your index uses.",
 }
@@ -197,12 +200,12 @@ def turned_suspects(b_too=False):
         SUSPECTS[0].cause: "This is the transpose of the result: rows and columns of out are exchanged.",
         SUSPECTS[
             1
-        ].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, and "
-        "those with which its tile is stored and then read.",
+        ].cause: "Here at was used as if it were a. Row p of at is column p of a. Compare the two indices of the load, "
+        "and those with which its tile is stored and then read.",
         SUSPECTS[2].cause: "The indices of b are exchanged."
         if not b_too
-        else "Here bt was used as if it were b. Compare the two indices of the load, and those with which its tile is stored and then "
-        "read: it must be crossed once.",
+        else "Here bt was used as if it were b. Compare the two indices of the load, and those with which its tile is "
+        "stored and then read: it must be crossed once.",
     }
     return tuple(
         Suspect(of_turned(suspect.formula, b_too), told.get(suspect.cause, suspect.cause)) for suspect in SUSPECTS
@@ -210,12 +213,12 @@ def turned_suspects(b_too=False):
 
 
 LOADED_AGAIN = (
-    "The result is right, but elements are loaded from global memory again. Each is loaded once for its tile, and all 16 threads that "
-    "need it read it from shared memory."
+    "The result is right, but elements are loaded from global memory again. Each is loaded once for its tile, and all "
+    "16 threads that need it read it from shared memory."
 )
 TOO_MANY_BARRIERS = (
-    "The result is right, but the block waits more often than it must. In each round two barriers are enough: when are the tiles "
-    "full, and when have all read them?"
+    "The result is right, but the block waits more often than it must. In each round two barriers are enough: when are "
+    "the tiles full, and when have all read them?"
 )
 
 TILES_OF_BUDGET = {

@@ -99,25 +99,27 @@ STRIDES = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "If the place is in a or b: it is a sum of three products, a number times a step each. Steps count elements, not bytes, "
-            "and p goes from 0 to k - 1. If the index is of out, or the thread has no element of out: the grid may be larger than a "
-            "matrix, and needs a guard for rows and columns."
+            "If the place is in a or b: it is a sum of three products, a number times a step each. Steps count "
+            "elements, not bytes, and p goes from 0 to k - 1. If the index is of out, or the thread has no element of "
+            "out: the grid may be larger than a matrix, and needs a guard for rows and columns."
         ),
         "none-beyond": (
-            "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, a number times "
-            "its own step each, in elements, not bytes. p goes from 0 to k - 1."
+            "Each thread has an element here, so no guard is missing. The place in a or b is a sum of three products, "
+            "a number times its own step each, in elements, not bytes. p goes from 0 to k - 1."
         ),
-        "raised-OutOfBounds": "`out` has three axes, and an element of it three indices: out[z, row, column]. The two arrays of steps have "
-        "three elements each.",
-        "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, column].",
-        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is (count, m, n).",
+        "raised-OutOfBounds": "`out` has three axes, and an element of it three indices: out[z, row, column]. The two "
+        "arrays of steps have three elements each.",
+        "one-block": "Only the first matrix was written. blockIdx.z counts the matrices of the stack: out[z, row, "
+        "column].",
+        "some-unwritten": "The matrices of the stack are counted by blockIdx.z, columns by x, rows by y; out.shape is "
+        "(count, m, n).",
     },
     hints=(
-        "Element [row, column] of a matrix that lies row by row, with n columns, lies n * row + column places from its start. "
-        "Which numbers are the two steps here, and which would they be for its transpose?",
-        "The place of an element is the sum of three products: number of the matrix, row and column, each times its step. The "
-        "kernel need not know what is transposed or repeated: a step of 0 repeats.",
-        "Of a you need matrix z, row i, column p; of b matrix z, row p, column j. Compute each place in a line of its own, with "
-        "the three steps of that operand. The loop over p is that of task 3.",
+        "Element [row, column] of a matrix that lies row by row, with n columns, lies n * row + column places from its "
+        "start. Which numbers are the two steps here, and which would they be for its transpose?",
+        "The place of an element is the sum of three products: number of the matrix, row and column, each times its "
+        "step. The kernel need not know what is transposed or repeated: a step of 0 repeats.",
+        "Of a you need matrix z, row i, column p; of b matrix z, row p, column j. Compute each place in a line of its "
+        "own, with the three steps of that operand. The loop over p is that of task 3.",
     ),
 )

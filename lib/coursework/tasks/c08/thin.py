@@ -25,14 +25,16 @@ THIN = MeasuredTask(
         "nothing-written": INITIAL_NAN,
         "raised-ImportError": NO_LIBRARY,
         "raised-IndexError": "An index left its array. out has the rows of a and the columns of b.",
-        "flops": f"Each of the {THIN_M} * {THIN_N} elements is a sum of {THIN_K} products. What counts is your own loop, as it "
-        "stands.",
+        "flops": f"Each of the {THIN_M} * {THIN_N} elements is a sum of {THIN_K} products. What counts is your own "
+        "loop, as it stands.",
         "moved": "The elements of a, of b and of out, each counted once, have 4 bytes each.",
-        "roof": "A matmul need not be bound by arithmetic. Compare your intensity with the ridge: peak divided by bandwidth.",
+        "roof": "A matmul need not be bound by arithmetic. Compare your intensity with the ridge: peak divided by "
+        "bandwidth.",
     },
     hints=(
         "How many multiplications and additions has one element of out, and how many elements are there?",
-        "The bytes are those of three matrices. Which of the three is the largest here, and how often is each of its elements used?",
+        "The bytes are those of three matrices. Which of the three is the largest here, and how often is each of its "
+        "elements used?",
         "An element of a is used once for each column of b: 8 multiplications and 8 additions for 4 bytes. That is the "
         "intensity, but for the bytes of out and b. The ridge is 100 divided by 20.",
     ),

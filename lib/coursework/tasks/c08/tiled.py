@@ -43,10 +43,10 @@ TILED = KernelTask(
     advice=TILE_ADVICE
     | {
         "wrong-value": (
-            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Which element of `at` does a_tile[r, y] hold, and "
-            "who stored it? Is it right? Then look at how it goes "
-            "on along k: start is 0, 16, 32 ..., both loads use it, for the rows of `at` and for those of `b`, and `total` "
-            "begins at 0 once, before the loop."
+            "Is one tile alone wrong? Then add all 16 terms, with the same number in both tiles. Which element of `at` "
+            "does a_tile[r, y] hold, and who stored it? Is it right? Then look at how it goes on along k: start is 0, "
+            "16, 32 ..., both loads use it, for the rows of `at` and for those of `b`, and `total` begins at 0 once, "
+            "before the loop."
         )
     },
     budget=Budget(
@@ -57,16 +57,17 @@ TILED = KernelTask(
         ),
         require=TILES_OF_BUDGET,
         over=(
-            "The result is right, but lanes of a warp meet in a bank of shared memory. Two rows of 16 fill the 32 banks, so a "
-            "tile that is stored as it was loaded needs no padding. Which index of `a_tile` is `p` then?"
+            "The result is right, but lanes of a warp meet in a bank of shared memory. Two rows of 16 fill the 32 "
+            "banks, so a tile that is stored as it was loaded needs no padding. Which index of `a_tile` is `p` then?"
         ),
         causes=(
             (over("global_load_requests"), LOADED_AGAIN),
             (over("barriers"), TOO_MANY_BARRIERS),
             (
                 over("sectors_per_request"),
-                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. Neighbouring threads "
-                "(`x`) should take neighbours of a row of `at`, whichever element that is: another thread may need it.",
+                "The result is right, but a load jumps from row to row, so that each lane needs a sector of its own. "
+                "Neighbouring threads (`x`) should take neighbours of a row of `at`, whichever element that is: "
+                "another thread may need it.",
             ),
         ),
         case=turned_case("exact", BUDGET_M, BUDGET_K, BUDGET_N),
@@ -78,11 +79,12 @@ TILED = KernelTask(
         ),
     ),
     hints=(
-        f"The tile of a that a block needs is {TILE} x {TILE} elements of at, too. Where in at does it begin, and along which of "
-        "its indices do neighbours in memory lie?",
-        "The element that a thread loads need not be one that it uses. For each tile along k: every thread loads one element of "
-        "at and one of b, both along a row of memory (0 beyond the edge); barrier; TILE terms from shared memory; barrier.",
-        "Of at, thread (x, y) loads row start + y, and of the columns that belong to this block's rows the one numbered x: it "
-        "needs blockIdx.y, not its own i. Then a_tile has p as its first index, as b_tile has.",
+        f"The tile of a that a block needs is {TILE} x {TILE} elements of at, too. Where in at does it begin, and "
+        "along which of its indices do neighbours in memory lie?",
+        "The element that a thread loads need not be one that it uses. For each tile along k: every thread loads one "
+        "element of at and one of b, both along a row of memory (0 beyond the edge); barrier; TILE terms from shared "
+        "memory; barrier.",
+        "Of at, thread (x, y) loads row start + y, and of the columns that belong to this block's rows the one "
+        "numbered x: it needs blockIdx.y, not its own i. Then a_tile has p as its first index, as b_tile has.",
     ),
 )

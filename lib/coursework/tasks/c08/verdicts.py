@@ -114,12 +114,13 @@ VERDICTS = DetectiveTask(
         ),
     ),
     hints=(
-        "Go through each kernel with four questions. Is each access inside its array? Is there a barrier between each store "
-        "to a tile and each load by another thread? Is what is read what was stored there? Is each element of out stored once?",
-        "Take one shape in which k is no multiple of 16, and one in which k is 32. Write down what thread (1, 0) stores into "
-        "the tiles, and which places the threads of its row read.",
-        "An odd text is not a wrong one: indices that are exchanged twice are right, and a barrier can stand at the top of a "
-        "loop. A usual text can be wrong by a condition that is not there. Look at the last tile along k, and at the "
-        "moment at which the second tile is filled.",
+        "Go through each kernel with four questions. Is each access inside its array? Is there a barrier between each "
+        "store to a tile and each load by another thread? Is what is read what was stored there? Is each element of "
+        "out stored once?",
+        "Take one shape in which k is no multiple of 16, and one in which k is 32. Write down what thread (1, 0) "
+        "stores into the tiles, and which places the threads of its row read.",
+        "An odd text is not a wrong one: indices that are exchanged twice are right, and a barrier can stand at the "
+        "top of a loop. A usual text can be wrong by a condition that is not there. Look at the last tile along k, and "
+        "at the moment at which the second tile is filled.",
     ),
 )

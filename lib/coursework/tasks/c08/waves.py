@@ -42,7 +42,8 @@ WAVES = PredictionTask(
         ),
         Question(
             "resident",
-            f"blocks on one multiprocessor, {WAVE_THREADS} threads of {WAVE_REGISTERS} registers and {WAVE_SHARED} KiB each",
+            f"blocks on one multiprocessor, {WAVE_THREADS} threads of {WAVE_REGISTERS} registers and {WAVE_SHARED} KiB "
+            "each",
             _resident,
             {
                 4: "Shared memory has room for four. Do the registers?",
@@ -77,10 +78,11 @@ WAVES = PredictionTask(
         ),
     ),
     hints=(
-        "Tiles first: the rows and the columns are each rounded up. Then ask of one multiprocessor: what is used up first?",
-        "Registers: 65,536, and a block needs 256 times 80. Shared memory: 164 KiB, and a block needs 40 and 1 more. Threads: 2048. "
-        "The smallest of the three numbers counts.",
-        "At once run 108 times as many as fit on one. Divide the number of blocks by that and round up: waves. The share is the "
-        "same quotient before and after rounding, one divided by the other.",
+        "Tiles first: the rows and the columns are each rounded up. Then ask of one multiprocessor: what is used up "
+        "first?",
+        "Registers: 65,536, and a block needs 256 times 80. Shared memory: 164 KiB, and a block needs 40 and 1 more. "
+        "Threads: 2048. The smallest of the three numbers counts.",
+        "At once run 108 times as many as fit on one. Divide the number of blocks by that and round up: waves. The "
+        "share is the same quotient before and after rounding, one divided by the other.",
     ),
 )

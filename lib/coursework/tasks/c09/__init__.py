@@ -1,4 +1,5 @@
-"""Tasks of chapter 09, Convolution: windows that slide, what they share, and what is left to compute when it is shared."""
+"""Tasks of chapter 09, Convolution: windows that slide, what they share, and what is left to compute when it is
+shared."""
 
 from .cost import COST
 from .fails import FAILS

@@ -66,7 +66,8 @@ COST = PredictionTask(
             {
                 _DENSE: "In 4 groups an output channel sees only the input channels of its own group.",
                 _DENSE
-                // 16: "The groups are four. Each has a quarter of the inputs and of the outputs: a sixteenth of the work, four times.",
+                // 16: "The groups are four. Each has a quarter of the inputs and of the outputs: a sixteenth of the "
+                "work, four times.",
                 4 * _DENSE: "Groups make fewer pairs of channels, not more.",
                 _DENSE // 8: "How many input channels does an output channel see, in 4 groups?",
                 _DENSE // INS: "That is as many groups as channels. Here there are 4.",
@@ -83,7 +84,8 @@ COST = PredictionTask(
                 OUTS * _PIXELS * 9 + OUTS * _PIXELS * OUTS: "The depthwise layer has as many channels as come in, 32.",
                 OUTS * _PIXELS * 9 + _POINT: "The depthwise layer has as many channels as come in, 32, not as go out.",
             },
-            "Depthwise: each channel has its own 3 x 3 weights and no sum over channels. The 1 x 1 layer: a product for each pair of channels.",
+            "Depthwise: each channel has its own 3 x 3 weights and no sum over channels. The 1 x 1 layer: a product "
+            "for each pair of channels.",
         ),
         Question(
             "dense_bytes",
@@ -99,7 +101,8 @@ COST = PredictionTask(
                     (INS + OUTS) * _PIXELS + 9 * OUTS
                 ): "Each output channel has 9 weights for each of the 32 input channels.",
             },
-            "Three arrays: the pixels that come in, the weights, the pixels that go out. Write down the elements of each.",
+            "Three arrays: the pixels that come in, the weights, the pixels that go out. Write down the elements of "
+            "each.",
         ),
         Question(
             "separable_bytes",
@@ -125,8 +128,8 @@ COST = PredictionTask(
     ),
     hints=(
         "For one number of the result: over how many channels and places of the kernel does its sum go?",
-        "A result of c channels has c * 28 * 28 elements. With g groups a sum goes over 1/g of the input channels; depthwise over one. "
-        "Bytes: the elements of three arrays, times 4.",
+        "A result of c channels has c * 28 * 28 elements. With g groups a sum goes over 1/g of the input channels; "
+        "depthwise over one. Bytes: the elements of three arrays, times 4.",
         "ordinary: how many products for one of the 64 * 784 elements? Depthwise has 32 * 784 elements, and each has "
         "far fewer; 1 x 1 has the channels alone. For the bytes of two layers, the array between them counts twice.",
     ),

@@ -132,23 +132,25 @@ FAILS = CounterexampleTask(
             name="first",
             wrong=first,
             lead=(
-                "The guard of a pixel looks at the size of out. When is out as long as x, when is it shorter, and is there an element of x "
-                "that counts and is left out then?"
+                "The guard of a pixel looks at the size of out. When is out as long as x, when is it shorter, and is "
+                "there an element of x that counts and is left out then?"
             ),
             **LINES,
         ),
         Flaw(
             name="second",
             wrong=second,
-            lead="The padding stands inside the brackets. What is it multiplied by there, and for which numbers makes that no difference?",
+            lead="The padding stands inside the brackets. What is it multiplied by there, and for which numbers makes "
+            "that no difference?",
             **LINES,
         ),
         Flaw(
             name="third",
             wrong=third,
             lead=(
-                "`begin` and `end` replace the guard: the first tap inside the line, and the first one beyond it. One of the two divisions "
-                "rounds up, the other one down. Which taps t have left + t * dilation < x.size, and what does rounding leave out?"
+                "`begin` and `end` replace the guard: the first tap inside the line, and the first one beyond it. One "
+                "of the two divisions rounds up, the other one down. Which taps t have left + t * dilation < x.size, "
+                "and what does rounding leave out?"
             ),
             **LINES,
         ),
@@ -160,11 +162,11 @@ FAILS = CounterexampleTask(
         ),
     ),
     hints=(
-        "Each kernel is right for taps = 3, padding = 1, dilation = 1, stride = 1: the author tried nothing else. Which of these numbers "
-        "does each line with a mistake use?",
-        "first: make out shorter than x. second: a product with 1 shows nothing, and one with 0 neither. third: write down for the last "
-        "windows which taps lie inside. fourth: a window can be wide without many taps.",
-        "first: no padding. second: two numbers must not be what they usually are. third: dilation 2, and windows that reach "
-        "beyond the end. fourth: from the first to the last tap it is (taps - 1) * dilation; the halo has 16.",
+        "Each kernel is right for taps = 3, padding = 1, dilation = 1, stride = 1: the author tried nothing else. "
+        "Which of these numbers does each line with a mistake use?",
+        "first: make out shorter than x. second: a product with 1 shows nothing, and one with 0 neither. third: write "
+        "down for the last windows which taps lie inside. fourth: a window can be wide without many taps.",
+        "first: no padding. second: two numbers must not be what they usually are. third: dilation 2, and windows that "
+        "reach beyond the end. fourth: from the first to the last tap it is (taps - 1) * dilation; the halo has 16.",
     ),
 )

@@ -37,7 +37,8 @@ def _of_picture(formula):
 
 
 def by_blocks(x, weight, keep):
-    """The result if each block knows only some of its halo: keep(r, q) of the 18 x 18 places of its tile, the others are 0."""
+    """The result if each block knows only some of its halo: keep(r, q) of the 18 x 18 places of its tile, the others
+    are 0."""
     out, wide = np.zeros(x.shape), np.pad(x.astype(np.float64), (1, TILE + 1))
     r, q = np.ogrid[: TILE + 2, : TILE + 2]
     for i, j in np.ndindex(-(-x.shape[0] // TILE), -(-x.shape[1] // TILE)):
@@ -75,13 +76,13 @@ _LAST = TILE + 1
 HALOS = (
     (
         lambda r, q: (r > 0) & (q > 0) & (r < _LAST) & (q < _LAST),
-        "A wrong border, between blocks: the halo is missing. The pixels around a block's own 16 x 16 belong to its neighbours, and "
-        "count. Only beyond the picture is 0.",
+        "A wrong border, between blocks: the halo is missing. The pixels around a block's own 16 x 16 belong to its "
+        "neighbours, and count. Only beyond the picture is 0.",
     ),
     (
         lambda r, q: ((r > 0) & (r < _LAST)) | ((q > 0) & (q < _LAST)),
-        "A wrong border, between blocks: the four corners of the halo are missing. The pixel above and to the left of a block counts "
-        "for its first window.",
+        "A wrong border, between blocks: the four corners of the halo are missing. The pixel above and to the left of "
+        "a block counts for its first window.",
     ),
     (
         lambda r, q: (q > 0) & (q < _LAST),
@@ -93,12 +94,13 @@ HALOS = (
     ),
     (
         lambda r, q: (r < _LAST) & (q < _LAST),
-        "A wrong border, between blocks: the halo below and to the right is missing. The tile has 18 rows and columns, two more than "
-        "the block has threads.",
+        "A wrong border, between blocks: the halo below and to the right is missing. The tile has 18 rows and columns, "
+        "two more than the block has threads.",
     ),
     (
         lambda r, q: (r > 0) & (q > 0),
-        "A wrong border, between blocks: the halo above and to the left is missing. The tile begins one pixel before the block's own.",
+        "A wrong border, between blocks: the halo above and to the left is missing. The tile begins one pixel before "
+        "the block's own.",
     ),
     (
         lambda r, q: (r < _LAST) & (r >= 0) & (q >= 0),
@@ -142,34 +144,39 @@ HALO = KernelTask(
     tell_first=TOLD_FIRST,
     advice={
         "race": (
-            "One thread stores a place of shared memory, another one uses it, and nothing orders the two. All threads must have stored "
-            "before anyone reads: where belongs a barrier? And does each place have one thread that fills it?"
+            "One thread stores a place of shared memory, another one uses it, and nothing orders the two. All threads "
+            "must have stored before anyone reads: where belongs a barrier? And does each place have one thread that "
+            "fills it?"
         ),
         "divergent-barrier": (
-            "All threads of a block must reach the barrier, those without an element of out too: they load for the others. Keep "
-            "cuda.syncthreads() out of every `if` and every loop whose rounds differ."
+            "All threads of a block must reach the barrier, those without an element of out too: they load for the "
+            "others. Keep cuda.syncthreads() out of every `if` and every loop whose rounds differ."
         ),
         "barrier-after-exit": (
-            "A thread that has come to its end does not reach the barrier. Does one without an element of out return early? It has pixels "
-            "to load for others: guard the store in the place of the return. Or does the barrier stand in a loop that others leave earlier?"
+            "A thread that has come to its end does not reach the barrier. Does one without an element of out return "
+            "early? It has pixels to load for others: guard the store in the place of the return. Or does the barrier "
+            "stand in a loop that others leave earlier?"
         ),
         "uninitialised-shared": (
-            "A place of shared memory is read that nobody has filled. The tile has 18 x 18 = 324 places and the block 256 threads: who "
-            "fills the other 68? Beyond the picture a place needs a 0, too. And is there a barrier between storing and reading?"
+            "A place of shared memory is read that nobody has filled. The tile has 18 x 18 = 324 places and the block "
+            "256 threads: who fills the other 68? Beyond the picture a place needs a 0, too. And is there a barrier "
+            "between storing and reading?"
         ),
         "out-of-bounds": (
-            "Three shapes are in play: a tile of 18 x 18, a block of 16 x 16, a picture of any size. Compare this index with the shape of "
-            "its own array; a pixel that the picture does not have is a 0 in the tile."
+            "Three shapes are in play: a tile of 18 x 18, a block of 16 x 16, a picture of any size. Compare this "
+            "index with the shape of its own array; a pixel that the picture does not have is a 0 in the tile."
         ),
         "negative-index": (
-            "The tile begins one pixel above and to the left of the block's own: at the edge of the picture that is row or column -1, "
-            "where there is none. Ask before you load, and put 0 into the tile. Is it the index of the tile? Its place (0, 0) is the pixel "
-            "above and to the left of the block, so thread (0, 0) reads from (0, 0) on; a tile of 16 x 16 has no room for the halo."
+            "The tile begins one pixel above and to the left of the block's own: at the edge of the picture that is "
+            "row or column -1, where there is none. Ask before you load, and put 0 into the tile. Is it the index of "
+            "the tile? Its place (0, 0) is the pixel above and to the left of the block, so thread (0, 0) reads from "
+            "(0, 0) on; a tile of 16 x 16 has no room for the halo."
         ),
-        "some-unwritten": "Which thread has this element? x counts columns and y rows; a block computes 16 x 16 elements.",
+        "some-unwritten": "Which thread has this element? x counts columns and y rows; a block computes 16 x 16 "
+        "elements.",
         "wrong-value": (
-            "Is the error everywhere, at the rim of the picture, or where two blocks meet? Everywhere: which place of the tile meets "
-            "weight[ky, kx]? At a rim: what stands in the outermost places of the tile?"
+            "Is the error everywhere, at the rim of the picture, or where two blocks meet? Everywhere: which place of "
+            "the tile meets weight[ky, kx]? At a rim: what stands in the outermost places of the tile?"
         ),
     },
     budget=Budget(
@@ -177,13 +184,15 @@ HALO = KernelTask(
         text="a quarter of the load requests of one thread for each output without a tile, and at most two barriers",
         require={"global_load_requests": _NAIVE // 4, "barriers": 2},
         over=(
-            "The result is right, but the warps ask global memory more often than they must. A thread for each output, without a tile, "
-            "makes 9 requests of pixels and 9 of weights for each warp. Which of the two are still in your inner loop?"
+            "The result is right, but the warps ask global memory more often than they must. A thread for each output, "
+            "without a tile, makes 9 requests of pixels and 9 of weights for each warp. Which of the two are still in "
+            "your inner loop?"
         ),
         causes=(
             (
                 lambda rows: "barriers" in names_over(rows),
-                "The result is right, but the block waits more often than it must. When is the tile full? Nobody fills it again.",
+                "The result is right, but the block waits more often than it must. When is the tile full? Nobody fills "
+                "it again.",
             ),
             (
                 lambda rows: any(
@@ -198,13 +207,16 @@ HALO = KernelTask(
             count="global_load_requests",
             best=49,
             require={"atomics": 0},
-            lead="A request brings up to 32 numbers. How many of your requests bring fewer, and which pixels are loaded by several blocks?",
+            lead="A request brings up to 32 numbers. How many of your requests bring fewer, and which pixels are "
+            "loaded by several blocks?",
         ),
     ),
     hints=(
-        "A block of 16 x 16 outputs with a kernel of 3 x 3: how many pixels does it need? How many threads are there to load them?",
-        "Number the 324 places of the tile, and the 256 threads. Each thread takes the places with its own number, and 256 further on. "
-        "From the number of a place follow its row and its column in the tile, and from those the pixel.",
+        "A block of 16 x 16 outputs with a kernel of 3 x 3: how many pixels does it need? How many threads are there "
+        "to load them?",
+        "Number the 324 places of the tile, and the 256 threads. Each thread takes the places with its own number, and "
+        "256 further on. From the number of a place follow its row and its column in the tile, and from those the "
+        "pixel.",
         "A thread goes on in steps of 256 as long as there are places. // and % by the width of the tile give row and "
         "column; the tile's corner is the pixel one above and one to the left of the block's own first. A barrier; "
         "then nine products, of which the thread's own place in the tile is the first; the guard only around the "

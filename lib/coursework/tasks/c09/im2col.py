@@ -68,14 +68,16 @@ IM2COL = ParallelTask(
         ),
         Suspect(
             _columns(order="klc"),
-            "The channel changes fastest from row to row. It changes slowest, as in a weight of shape (channels, kernel, kernel).",
+            "The channel changes fastest from row to row. It changes slowest, as in a weight of shape (channels, "
+            "kernel, kernel).",
         ),
         Suspect(
             _columns(turned=True), "The kernel is turned round: the first row of a channel is the tap ky = 0, kx = 0."
         ),
         Suspect(
             _columns(by_column=True),
-            "The windows come column by column. They come row by row: window (y, z) is column y * width of the result + z.",
+            "The windows come column by column. They come row by row: window (y, z) is column y * width of the result "
+            "+ z.",
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
@@ -87,13 +89,15 @@ IM2COL = ParallelTask(
             lambda x, kernel, stride, padding, out: (
                 columns(x, kernel, stride, padding, mode="negative") if padding else NOTHING
             ),
-            "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as 0.",
+            "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as "
+            "0.",
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
                 columns(x, kernel, stride, padding, shift=padding) if padding else NOTHING
             ),
-            "A wrong border: the padding was not subtracted. Window (0, 0) begins `padding` pixels above and to the left of the picture.",
+            "A wrong border: the padding was not subtracted. Window (0, 0) begins `padding` pixels above and to the "
+            "left of the picture.",
         ),
         Suspect(
             lambda x, kernel, stride, padding, out: (
@@ -110,31 +114,34 @@ IM2COL = ParallelTask(
     ),
     advice={
         "raised-IndexError": (
-            "An index left its array. A pixel of a window may lie beyond the picture: its row must be from 0 to height - 1, its column "
-            "from 0 to width - 1. out has channels * kernel * kernel rows and a column for each window: high * wide are those of the result, not of the "
-            "picture. Is a row counted up from round to round of the parallel loop? Rounds run at the same time: compute it."
+            "An index left its array. A pixel of a window may lie beyond the picture: its row must be from 0 to height "
+            "- 1, its column from 0 to width - 1. out has channels * kernel * kernel rows and a column for each "
+            "window: high * wide are those of the result, not of the picture. Is a row counted up from round to round "
+            "of the parallel loop? Rounds run at the same time: compute it."
         ),
         "raised-TypingError": (
-            "numba has no np.pad, and none is needed: ask for each pixel where it lies before you load it. Or is a whole array used where "
-            "one element is meant?"
+            "numba has no np.pad, and none is needed: ask for each pixel where it lies before you load it. Or is a "
+            "whole array used where one element is meant?"
         ),
         "some-unwritten": (
-            "Where the picture has no pixel, a 0 must be stored: out holds anything before. And does each row of out have its turn: every "
-            "channel, every ky, every kx? And each column: do `high` and `wide` count the first window, too?"
+            "Where the picture has no pixel, a 0 must be stored: out holds anything before. And does each row of out "
+            "have its turn: every channel, every ky, every kx? And each column: do `high` and `wide` count the first "
+            "window, too?"
         ),
         "not-finite": "Where the picture has no pixel, a 0 must be stored: out holds anything before.",
         "wrong-value": (
-            "Take the first wrong element, [row, column]. From the row follow c, ky and kx, from the column y and z: the pixel is "
-            "x[c, y * stride + ky - padding, z * stride + kx - padding], or 0 where there is none. Padding is subtracted here. In `high` and `wide`, each "
-            "from its own side of the picture, it counts twice; and a row of windows has `wide` columns."
+            "Take the first wrong element, [row, column]. From the row follow c, ky and kx, from the column y and z: "
+            "the pixel is x[c, y * stride + ky - padding, z * stride + kx - padding], or 0 where there is none. "
+            "Padding is subtracted here. In `high` and `wide`, each from its own side of the picture, it counts twice; "
+            "and a row of windows has `wide` columns."
         ),
         "race": (
-            "Two rounds of the parallel loop store the same element. Let each round have rows of out of its own: those of a channel, or a "
-            "single one. Is a row's number made of c, ky and kx?"
+            "Two rounds of the parallel loop store the same element. Let each round have rows of out of its own: those "
+            "of a channel, or a single one. Is a row's number made of c, ky and kx?"
         ),
         "carried-scalar": (
-            "A number goes on from one round of the parallel loop to the next, such as a row that is counted up. Rounds run at the same "
-            "time: compute the row from c, ky and kx."
+            "A number goes on from one round of the parallel loop to the next, such as a row that is counted up. "
+            "Rounds run at the same time: compute the row from c, ky and kx."
         ),
     },
     watch=Watch(
@@ -147,26 +154,29 @@ IM2COL = ParallelTask(
         points=1,
         text="no array made inside, each element of out stored once, at most one pixel loaded for it",
         require={"arrays": 0, "numpy_bytes": 4096, "stores": _ELEMENTS, "loads": _ELEMENTS},
-        over="The result is right, but an array is made on the way. A padded copy is not needed: ask where a pixel lies before you load it.",
+        over="The result is right, but an array is made on the way. A padded copy is not needed: ask where a pixel "
+        "lies before you load it.",
         causes=(
             (
                 lambda rows: "stores" in names_over(rows) and "arrays" not in names_over(rows),
-                "The result is right, but elements of out are stored twice: memory is written once more. Store the pixel or the 0, not "
-                "first the one and then the other.",
+                "The result is right, but elements of out are stored twice: memory is written once more. Store the "
+                "pixel or the 0, not first the one and then the other.",
             ),
             (
                 lambda rows: "loads" in names_over(rows) and "arrays" not in names_over(rows),
-                "The result is right, but more is loaded than one pixel for each element of out. What does the inner loop load beside it?",
+                "The result is right, but more is loaded than one pixel for each element of out. What does the inner "
+                "loop load beside it?",
             ),
         ),
         case=_COUNTED,
     ),
     hints=(
-        "One column of the matrix is a window, written out as a list. In which order do its elements come? One row is one tap: what "
-        "do its elements have in common?",
-        "Let the threads share the rows: row r belongs to one channel and one tap. From r follow c, ky and kx, by // and %. Then two "
-        "plain loops over the windows, y and z.",
-        "`prange` goes over the rows of out; kx is r % kernel, and ky what is left of r // kernel in the same way. The result's width is that of the picture with "
-        "both paddings, less the kernel, divided by the stride, plus 1. One conditional expression: the pixel if it is inside, else 0.",
+        "One column of the matrix is a window, written out as a list. In which order do its elements come? One row is "
+        "one tap: what do its elements have in common?",
+        "Let the threads share the rows: row r belongs to one channel and one tap. From r follow c, ky and kx, by // "
+        "and %. Then two plain loops over the windows, y and z.",
+        "`prange` goes over the rows of out; kx is r % kernel, and ky what is left of r // kernel in the same way. The "
+        "result's width is that of the picture with both paddings, less the kernel, divided by the stride, plus 1. One "
+        "conditional expression: the pixel if it is inside, else 0.",
     ),
 )

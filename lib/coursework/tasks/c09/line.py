@@ -7,7 +7,8 @@ from .shared import LINE_BLOCK, along
 
 
 def line_arguments(results, taps, stride=1, rest=0):
-    """make(rng) -> x (n,), weight (taps,), stride, out (results,). `rest`: elements of x at its end that no window reaches."""
+    """make(rng) -> x (n,), weight (taps,), stride, out (results,). `rest`: elements of x at its end that no window
+    reaches."""
     n = (results - 1) * stride + taps + rest
     return lambda rng: (random_values(rng, n), random_values(rng, taps), stride, unwritten(results))
 
@@ -47,8 +48,8 @@ LINE = KernelTask(
         ),
         Suspect(
             lambda x, weight, stride, out: along(x, weight, 1, out, stride),
-            "The stride was given to the weights. It belongs to i: windows begin `stride` apart, and within a window the elements are "
-            "neighbours. (What you wrote is called dilation.)",
+            "The stride was given to the weights. It belongs to i: windows begin `stride` apart, and within a window "
+            "the elements are neighbours. (What you wrote is called dilation.)",
         ),
         Suspect(
             lambda x, weight, stride, out: along(x, weight[:-1], stride, out),
@@ -80,12 +81,13 @@ LINE = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "The grid may have more threads than out has elements: this thread may have none. If it has one, its window begins at "
-            "i * stride and has weight.size elements, all neighbours: which index is that of the last one?"
+            "The grid may have more threads than out has elements: this thread may have none. If it has one, its "
+            "window begins at i * stride and has weight.size elements, all neighbours: which index is that of the last "
+            "one?"
         ),
         "none-beyond": (
-            "Each thread has an element here, so no guard is missing. The window of out[i] begins at i * stride and has weight.size "
-            "elements, all neighbours: which index is that of the last one?"
+            "Each thread has an element here, so no guard is missing. The window of out[i] begins at i * stride and "
+            "has weight.size elements, all neighbours: which index is that of the last one?"
         ),
         "race": "Each thread has one element of out, its own, and adds up in a variable of its own.",
         "raised-TypeError": "x and weight are arrays: multiply one element of each, x[...] * weight[...].",
@@ -93,7 +95,7 @@ LINE = KernelTask(
     hints=(
         "Which elements of x does out[0] need, with 3 weights and stride 2? Which does out[1] need?",
         "Thread i has one sum. Its window begins at i * stride, and the element for weight t lies t further on.",
-        "A guard for i by out.size; a sum that begins with np.float32(0); a loop over the weights that adds a product; the store "
-        "behind the loop.",
+        "A guard for i by out.size; a sum that begins with np.float32(0); a loop over the weights that adds a product; "
+        "the store behind the loop.",
     ),
 )

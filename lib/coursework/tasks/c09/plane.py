@@ -41,7 +41,8 @@ CHANNELS = (
     (_channels(lambda x, w: (x[:1], w[:1])), "This is the first channel alone. The sum goes over all channels."),
     (
         _channels(lambda x, w: (x[-1:], w[-1:])),
-        "This is the last channel alone: does the sum begin at 0 again for each channel, or is the store inside the loop?",
+        "This is the last channel alone: does the sum begin at 0 again for each channel, or is the store inside the "
+        "loop?",
     ),
     (_channels(lambda x, w: (x, 0 * w + w[:1])), "The weights of channel 0 were used for all channels."),
     (_channels(lambda x, w: (0 * x + x[:1], w)), "The pixels of channel 0 were used for all channels."),
@@ -67,8 +68,8 @@ def _cut(rows, columns):
 EDGES = tuple(
     (
         _cut(rows, columns),
-        "Pixels of x count as 0 from the edge of out on. Whether there is a pixel, x says: row < x.shape[1], column < x.shape[2]; "
-        "out.shape is for the thread alone.",
+        "Pixels of x count as 0 from the edge of out on. Whether there is a pixel, x says: row < x.shape[1], column < "
+        "x.shape[2]; out.shape is for the thread alone.",
     )
     for rows, columns in ((True, True), (True, False), (False, True))
 )
@@ -96,53 +97,56 @@ PLANE = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "Two guards are needed. One for the thread: the grid may reach beyond out. One for each pixel: its row must be from 0 to "
-            "x.shape[1] - 1 and its column from 0 to x.shape[2] - 1, else it counts as 0. Is it an index of `weight`? It has as many "
-            "channels as x, weight.shape[1] rows and weight.shape[2] columns."
+            "Two guards are needed. One for the thread: the grid may reach beyond out. One for each pixel: its row "
+            "must be from 0 to x.shape[1] - 1 and its column from 0 to x.shape[2] - 1, else it counts as 0. Is it an "
+            "index of `weight`? It has as many channels as x, weight.shape[1] rows and weight.shape[2] columns."
         ),
         "none-beyond": (
-            "Each thread has an element of out here, so it is the pixel, or the weight, that does not exist. Which row and column of x "
-            "belong to (ky, kx), and which of the two lengths bounds which?"
+            "Each thread has an element of out here, so it is the pixel, or the weight, that does not exist. Which row "
+            "and column of x belong to (ky, kx), and which of the two lengths bounds which?"
         ),
         "negative-index": (
-            "This pixel lies above or to the left of the picture, where it counts as 0. Ask before you load: a negative index is no "
-            "place on a GPU."
+            "This pixel lies above or to the left of the picture, where it counts as 0. Ask before you load: a "
+            "negative index is no place on a GPU."
         ),
         "some-unwritten": "Which thread has this element? x counts columns and y rows, and cuda.grid(2) gives x first.",
         "wrong-value": (
-            "Work out the first wrong element: row y of out needs rows y + ky - padding of x, column z needs columns z + kx - padding, of "
-            "every channel. Do the loops go over all rows and columns of weight, and is each index compared with the length of its own axis? "
-            "Is a term left out that should count, or one added twice?"
+            "Work out the first wrong element: row y of out needs rows y + ky - padding of x, column z needs columns z "
+            "+ kx - padding, of every channel. Do the loops go over all rows and columns of weight, and is each index "
+            "compared with the length of its own axis? Is a term left out that should count, or one added twice?"
         ),
     },
     budget=Budget(
         points=1,
-        text="at most 5 sectors for each load and each store of a warp, at most twice as many loads of a warp as a window has pixels and "
-        "weights, and each element of out stored once",
+        text="at most 5 sectors for each load and each store of a warp, at most twice as many loads of a warp as a "
+        "window has pixels and weights, and each element of out stored once",
         require={
             "sectors_per_request": 5,
             "global_load_requests": 2 * (2 * 2 * 3 * 3) * 8 * 64 // 32,
             "global_store_requests": 8 * 64 // 32,
         },
-        over="The result is right, but out is stored more than once for each element: add up in a local variable, and store at the end.",
+        over="The result is right, but out is stored more than once for each element: add up in a local variable, and "
+        "store at the end.",
         causes=(
             (
                 lambda rows: "sectors_per_request" in names_over(rows),
-                "The result is right, but neighbouring threads of a warp load pixels that lie far apart: `threadIdx.x` changes fastest "
-                "within a warp, so let it choose the column.",
+                "The result is right, but neighbouring threads of a warp load pixels that lie far apart: `threadIdx.x` "
+                "changes fastest within a warp, so let it choose the column.",
             ),
             (
                 lambda rows: "global_load_requests" in names_over(rows),
-                "The result is right, but warps load too often. The 32 lanes of a warp should load together: does an `if` or a loop let a "
-                "few of them work while the others wait? Each thread needs every weight once, and every pixel of its window once.",
+                "The result is right, but warps load too often. The 32 lanes of a warp should load together: does an "
+                "`if` or a loop let a few of them work while the others wait? Each thread needs every weight once, and "
+                "every pixel of its window once.",
             ),
         ),
         case=plane_case("exact", 2, 8, 64, 3, 3, 1),
     ),
     hints=(
-        "With a kernel of 3 x 3 and padding 1: which nine pixels does out[0, 0] need, and which of them does the picture have?",
-        "One thread, one element, one sum in a variable. Three loops: over channels, ky and kx. For each, the place of the pixel is "
-        "that of the thread, plus (ky, kx), minus the padding.",
+        "With a kernel of 3 x 3 and padding 1: which nine pixels does out[0, 0] need, and which of them does the "
+        "picture have?",
+        "One thread, one element, one sum in a variable. Three loops: over channels, ky and kx. For each, the place of "
+        "the pixel is that of the thread, plus (ky, kx), minus the padding.",
         "cuda.grid(2) gives the column first, then the row: a guard for both. In the innermost loop two lines for the "
         "place, (i, j); one `if` with four comparisons; under it a line that adds a product.",
     ),

@@ -60,7 +60,8 @@ def places_of_maxima(
     least=False,
     shift=0,
 ):
-    """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are mistakes."""
+    """Where the largest pixel of each window lies, row * width + column, as PyTorch finds it; the options are
+    mistakes."""
     channels, height, width = x.shape
     high, wide = ((n + 2 * padding - size) // stride + 1 for n in (height, width))
     found = np.full((channels, high, wide), -1)
@@ -103,7 +104,8 @@ POOL = KernelTask(
     id="09-pool",
     section=Section("9", "09_convolution", "Pooling"),
     title="Where is the largest pixel?",
-    objective="Write max pooling that finds the places of the largest pixels, with ties, NaN and padding as PyTorch has them",
+    objective="Write max pooling that finds the places of the largest pixels, with ties, NaN and padding as PyTorch "
+    "has them",
     points=3,
     minutes=18,
     spec=lambda x, size, stride, padding, places: places_of_maxima(x, size, stride, padding),
@@ -122,48 +124,53 @@ POOL = KernelTask(
     suspects=(
         Suspect(
             _pool(equal=True),
-            "Of several that are equally large this is the last. The first counts: when may a later one take its place?",
+            "Of several that are equally large this is the last. The first counts: when may a later one take its "
+            "place?",
         ),
         Suspect(
             _pool(nan="never"),
-            "A NaN was passed over: each comparison with NaN is false. A NaN counts as larger than all; math.isnan tells.",
+            "A NaN was passed over: each comparison with NaN is false. A NaN counts as larger than all; math.isnan "
+            "tells.",
         ),
         Suspect(
             _pool(nan="begin"),
-            "A NaN was passed over, unless it came first; then it stayed. Each comparison with NaN is false. A NaN counts as larger than "
-            "all; math.isnan tells.",
+            "A NaN was passed over, unless it came first; then it stayed. Each comparison with NaN is false. A NaN "
+            "counts as larger than all; math.isnan tells.",
         ),
         Suspect(
             _pool(nan="first"),
-            "Of several NaN this is the first. As in PyTorch the last one counts: a NaN takes the place of whatever was there.",
+            "Of several NaN this is the first. As in PyTorch the last one counts: a NaN takes the place of whatever "
+            "was there.",
         ),
         Suspect(
             _pool(equal=True, nan="never"),
-            "Of several that are equally large this is the last, and a NaN was passed over: each comparison with NaN is false.",
+            "Of several that are equally large this is the last, and a NaN was passed over: each comparison with NaN "
+            "is false.",
         ),
         Suspect(
             _pool(first=False),
-            "Where all pixels of a window are -inf, none is larger than what the search begins with, and none is found. The first pixel "
-            "counts, whatever it is.",
+            "Where all pixels of a window are -inf, none is larger than what the search begins with, and none is "
+            "found. The first pixel counts, whatever it is.",
         ),
         Suspect(
             _pool(best=0, first=False),
-            "In some windows no pixel was found, and -1 is stored. Does the search begin with 0, which is larger than all of them? Begin "
-            "with -math.inf, or with the first pixel.",
+            "In some windows no pixel was found, and -1 is stored. Does the search begin with 0, which is larger than "
+            "all of them? Begin with -math.inf, or with the first pixel.",
         ),
         Suspect(
             _pool(outside=-np.inf),
-            "In a window of -inf the place is that of padding. Was padding compared as -inf, or does the search begin at the corner of the "
-            "window? The first pixel that the picture has counts.",
+            "In a window of -inf the place is that of padding. Was padding compared as -inf, or does the search begin "
+            "at the corner of the window? The first pixel that the picture has counts.",
         ),
         Suspect(
             _pool(outside=-np.inf, again=True),
-            "In a window of -inf the place is that of padding, which was compared as -inf. The first pixel that the picture has counts.",
+            "In a window of -inf the place is that of padding, which was compared as -inf. The first pixel that the "
+            "picture has counts.",
         ),
         Suspect(
             _pool(outside=0.0),
-            "Beyond the picture a 0 was compared, too, and it is larger than negative pixels. Padding is no pixel: it is never the "
-            "largest.",
+            "Beyond the picture a 0 was compared, too, and it is larger than negative pixels. Padding is no pixel: it "
+            "is never the largest.",
         ),
         Suspect(
             lambda x, size, stride, padding, out: places_of_maxima(x, size, 1, padding)[
@@ -182,7 +189,8 @@ POOL = KernelTask(
         Suspect(_pool(least=True), "This is where the smallest pixel is. Is the comparison turned round?"),
         Suspect(
             _of_place(lambda c, i, j, x, size, stride, p, y, z: (i - y * stride + p) * size + j - z * stride + p),
-            "These are places within the window. The place in the picture is asked for: row * width + column, of the picture.",
+            "These are places within the window. The place in the picture is asked for: row * width + column, of the "
+            "picture.",
         ),
         Suspect(
             _of_place(lambda c, i, j, x, size, stride, p, y, z: i * x.shape[1] + j),
@@ -198,7 +206,8 @@ POOL = KernelTask(
         ),
         Suspect(
             _of_place(lambda c, i, j, x, size, stride, p, y, z: (i + p) * (x.shape[2] + 2 * p) + j + p),
-            "These are places in a picture with its padding. That of x itself is asked for: rows and columns without the padding.",
+            "These are places in a picture with its padding. That of x itself is asked for: rows and columns without "
+            "the padding.",
         ),
         Suspect(
             _of_place(lambda c, i, j, x, size, stride, p, y, z: (i + p) * x.shape[2] + j + p),
@@ -213,34 +222,39 @@ POOL = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "Two guards are needed: one for the thread, whose window out must have, and one for each pixel, as a window may reach beyond "
-            "the picture: its row must be from 0 to height - 1, its column from 0 to width - 1."
+            "Two guards are needed: one for the thread, whose window out must have, and one for each pixel, as a "
+            "window may reach beyond the picture: its row must be from 0 to height - 1, its column from 0 to width - 1."
         ),
         "none-beyond": (
-            "Each thread has a window here. A pixel of it may lie beyond the picture: its row must be from 0 to height - 1, its column "
-            "from 0 to width - 1. Are row and column exchanged somewhere?"
+            "Each thread has a window here. A pixel of it may lie beyond the picture: its row must be from 0 to height "
+            "- 1, its column from 0 to width - 1. Are row and column exchanged somewhere?"
         ),
-        "negative-index": "This pixel lies above or to the left of the picture: padding, which is never the largest. Ask before you load.",
+        "negative-index": "This pixel lies above or to the left of the picture: padding, which is never the largest. "
+        "Ask before you load.",
         "constant": (
-            "Every place is the same. Is a new largest pixel remembered, with its place? And may it be that nothing is larger than "
-            "what the search begins with?"
+            "Every place is the same. Is a new largest pixel remembered, with its place? And may it be that nothing is "
+            "larger than what the search begins with?"
         ),
         "wrong-value": (
-            "Work out the first wrong window: which pixels does it have, which of them is the largest, and at which row * width + column "
-            "of its channel does it lie? If a window has no pixel above -inf, its first pixel counts. Is the padding subtracted, and left out also where "
-            "all pixels are below 0? To ask for NaN: math.isnan(pixel), or pixel != pixel."
+            "Work out the first wrong window: which pixels does it have, which of them is the largest, and at which "
+            "row * width + column of its channel does it lie? If a window has no pixel above -inf, its first pixel "
+            "counts. Is the padding subtracted, and left out also where all pixels are below 0? To ask for NaN: "
+            "math.isnan(pixel), or pixel != pixel."
         ),
         "some-unwritten": (
-            "Some windows were never stored. cuda.grid(3) gives columns first, then rows, then channels: is each compared with its own axis of places?"
+            "Some windows were never stored. cuda.grid(3) gives columns first, then rows, then channels: is each "
+            "compared with its own axis of places?"
         ),
         "raised-TypeError": "x[c, i, j] is one pixel, and `places` takes one whole number for each window.",
     },
     hints=(
-        "To find where the largest of a few numbers is, what must you remember on the way? And which pixel is the first of a window "
-        "that begins above and to the left of the picture?",
-        "Remember two things: the largest so far, and its place; -1 says that there is none yet. Go through the window row by row and "
-        "leave out what the picture does not have. Three reasons let a pixel in: there is none yet, it is larger, it is NaN.",
-        "`c, y, z` are blockIdx.z and the two of cuda.grid(3), the column first. One `if` for the picture's edges; inside it one with "
-        "three conditions and `or`. What `>` says where one of the two is NaN, think over: is the last NaN found, and does it stay?",
+        "To find where the largest of a few numbers is, what must you remember on the way? And which pixel is the "
+        "first of a window that begins above and to the left of the picture?",
+        "Remember two things: the largest so far, and its place; -1 says that there is none yet. Go through the window "
+        "row by row and leave out what the picture does not have. Three reasons let a pixel in: there is none yet, it "
+        "is larger, it is NaN.",
+        "`c, y, z` are blockIdx.z and the two of cuda.grid(3), the column first. One `if` for the picture's edges; "
+        "inside it one with three conditions and `or`. What `>` says where one of the two is NaN, think over: is the "
+        "last NaN found, and does it stay?",
     ),
 )

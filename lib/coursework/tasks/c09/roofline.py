@@ -63,18 +63,19 @@ ROOFLINE = MeasuredTask(
     measured=Case(f"4096 channels of {EDGE} x {EDGE}", depthwise_arguments(4096)),
     card=Card(peak=200e9, bandwidth=25e9),
     advice={
-        "flops": "Write down the multiplications and additions of one element of the result as they stand in your loop, then multiply by "
-        "the number of elements: 4 channels of 32 x 32.",
-        "moved": "x has 4 channels of 34 x 34, the result 4 of 32 x 32, and each channel has 9 weights. An element counts once, however "
-        "often it is loaded, and has 4 bytes.",
+        "flops": "Write down the multiplications and additions of one element of the result as they stand in your "
+        "loop, then multiply by the number of elements: 4 channels of 32 x 32.",
+        "moved": "x has 4 channels of 34 x 34, the result 4 of 32 x 32, and each channel has 9 weights. An element "
+        "counts once, however often it is loaded, and has 4 bytes.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
-        "raised-IndexError": "An index left its array: the result is two rows and two columns smaller than the picture.",
+        "raised-IndexError": "An index left its array: the result is two rows and columns smaller than the picture.",
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
     },
     hints=(
-        "For one element of the result: how many weights, and so how many products? How many numbers of x does a whole channel read?",
-        "Without a sum over channels there are nine products for each number that is stored, whatever the number of channels. "
-        "Every number of x, of weight and of out counts once for the bytes.",
+        "For one element of the result: how many weights, and so how many products? How many numbers of x does a whole "
+        "channel read?",
+        "Without a sum over channels there are nine products for each number that is stored, whatever the number of "
+        "channels. Every number of x, of weight and of out counts once for the bytes.",
         "A sum that begins with 0 takes a multiplication and an addition for each of nine weights: how many sums are "
         "there, if a picture of 34 loses two pixels each way? Bytes: which of the three arrays is how large, with 4 "
         "bytes for each number?",

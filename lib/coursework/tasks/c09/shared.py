@@ -25,8 +25,9 @@ def along(x, weight, stride, out, step=1):
 
 
 def windows(x, weight, padding, mode="constant", top=None):
-    """x (channels, height, width) and weight (channels, tall, broad) to one plane, float64. `top`: zeros above and to the left,
-    where those are not as many as below and to the right; `padding` is the number on both sides together, halved."""
+    """x (channels, height, width) and weight (channels, tall, broad) to one plane, float64. `top`: zeros above and to
+    the left, where those are not as many as below and to the right; `padding` is the number on both sides together,
+    halved."""
     x, weight = x.astype(np.float64), weight.astype(np.float64)
     top = padding if top is None else top
     before, after = (top, 2 * padding - top) if top >= 0 else (0, 2 * padding - top)
@@ -66,13 +67,13 @@ def _square(weight):
 BORDERS = (
     (
         lambda x, w, p: windows(x, w, p, "edge") if p else NOTHING,
-        "A wrong border: beyond the edge the nearest pixel was used again (an index cut off by min and max). There the picture "
-        "counts as 0.",
+        "A wrong border: beyond the edge the nearest pixel was used again (an index cut off by min and max). There the "
+        "picture counts as 0.",
     ),
     (
         lambda x, w, p: windows(x, w, p, "wrap") if p else NOTHING,
-        "A wrong border: beyond the edge the picture begins again at the other side (an index with %, or a negative one). There it "
-        "counts as 0.",
+        "A wrong border: beyond the edge the picture begins again at the other side (an index with %, or a negative "
+        "one). There it counts as 0.",
     ),
     (
         lambda x, w, p: windows(x, w, p, "reflect") if p else NOTHING,
@@ -84,29 +85,30 @@ BORDERS = (
     ),
     (
         lambda x, w, p: _inner(windows(x, w, p), x, p) if p else NOTHING,
-        "A wrong border: out is 0 where a window reaches beyond the picture. Only the pixels that are missing count as 0; those "
-        "inside still count.",
+        "A wrong border: out is 0 where a window reaches beyond the picture. Only the pixels that are missing count as "
+        "0; those inside still count.",
     ),
     (
         lambda x, w, p: windows(x, w, p, top=0) if p else NOTHING,
-        "A wrong border: all zeros stand below and to the right, and everything is shifted. The window of out[0, 0] begins `padding` "
-        "pixels above and to the left of the picture.",
+        "A wrong border: all zeros stand below and to the right, and everything is shifted. The window of out[0, 0] "
+        "begins `padding` pixels above and to the left of the picture.",
     ),
     (
         lambda x, w, p: windows(x, w, p, top=2 * p) if p else NOTHING,
-        "A wrong border: all zeros stand above and to the left, and everything is shifted. The window of out[0, 0] begins `padding` "
-        "pixels above and to the left of the picture, not twice as many.",
+        "A wrong border: all zeros stand above and to the left, and everything is shifted. The window of out[0, 0] "
+        "begins `padding` pixels above and to the left of the picture, not twice as many.",
     ),
     (
         lambda x, w, p: windows(x, w, p, top=-p) if p else NOTHING,
-        "A wrong border: the padding was added to the index of a pixel, and must be subtracted: the window of out[0, 0] begins above "
-        "and to the left of the picture.",
+        "A wrong border: the padding was added to the index of a pixel, and must be subtracted: the window of out[0, "
+        "0] begins above and to the left of the picture.",
     ),
 )
 TAPS = (
     (
         lambda x, w, p: windows(x, w[:, ::-1, ::-1], p),
-        "Wrong taps: the kernel is turned round, in both directions. weight[0, 0] meets the pixel above and to the left.",
+        "Wrong taps: the kernel is turned round, in both directions. weight[0, 0] meets the pixel above and to the "
+        "left.",
     ),
     (lambda x, w, p: windows(x, w[:, ::-1], p), "Wrong taps: the rows of the weights come in the opposite order."),
     (
@@ -120,7 +122,8 @@ TAPS = (
     (lambda x, w, p: windows(x, 0 * w + 1, p), "Wrong taps: these are sums of pixels, and the weights are missing."),
     (
         lambda x, w, p: windows(x, 0 * w + w[:, :1, :1], p),
-        "Wrong taps: the first weight was used for all pixels. Which indices of `weight` should change from tap to tap?",
+        "Wrong taps: the first weight was used for all pixels. Which indices of `weight` should change from tap to "
+        "tap?",
     ),
     (
         lambda x, w, p: windows(x, np.where(np.arange(w.shape[1])[:, None] < w.shape[1] - 1, w, 0), p),
@@ -149,8 +152,9 @@ ONE_TAP = tuple(
 
 
 def rimmed(x, padding, mode="constant", shift=0):
-    """Pictures with so many pixels more on each side, float64. `mode`: as of np.pad, or "negative": what negative indices find above
-    and to the left. `shift`: pixels of the rim that stand below and to the right in the place of above and to the left."""
+    """Pictures with so many pixels more on each side, float64. `mode`: as of np.pad, or "negative": what negative
+    indices find above and to the left. `shift`: pixels of the rim that stand below and to the right in the place of
+    above and to the left."""
     sides, rim = ((0, 0),) * (x.ndim - 2), (padding - shift, padding + shift)
     if mode != "negative":
         return np.pad(x.astype(np.float64), (*sides, rim, rim), mode)

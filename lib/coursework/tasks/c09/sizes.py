@@ -27,7 +27,8 @@ SIZES = PredictionTask(
             "side of the result: picture 28 x 28, kernel 5 x 5",
             lambda: _size(28, 5),
             {
-                28: "That needs padding. Without it the window must lie inside the picture: where does its left edge stand last?",
+                28: "That needs padding. Without it the window must lie inside the picture: where does its left edge "
+                "stand last?",
                 23: "The left edge can stand at 0, 1, 2 ... up to 28 - 5. How many places are that?",
                 25: "Its left edge stands at 0 first. Where does it stand last, if the window has 5 pixels?",
                 26: "That is a kernel of 3 x 3.",
@@ -55,8 +56,8 @@ SIZES = PredictionTask(
                 109: "That is without padding. There are 3 zeros on each side.",
                 110: "There are 3 zeros on each side, 6 in all.",
                 111: (
-                    "That is the number of steps, or padding on one side only. How wide is the padded picture, and how many places are there, the "
-                    "first one included?"
+                    "That is the number of steps, or padding on one side only. How wide is the padded picture, and how "
+                    "many places are there, the first one included?"
                 ),
                 113: "The last step would put the window beyond the padding: a place that is left over does not count.",
                 224: "That is stride 1. With stride 2 the window jumps over every second place.",
@@ -71,7 +72,7 @@ SIZES = PredictionTask(
             {
                 30: "That is dilation 1. With dilation 4 neighbouring weights meet pixels that are 4 apart.",
                 20: "Three weights have two gaps between them, not three: how many pixels does the window span?",
-                21: "Three weights that are 4 apart: first pixel 0, last pixel 8. How many pixels does the window span?",
+                21: "Three weights, 4 apart: first pixel 0, last pixel 8. How many pixels does the window span?",
                 23: "The window spans 9 pixels. At how many places can its left edge stand?",
                 25: "The window spans pixels 0 to 8: those are 9, not 8.",
                 26: "Three weights have two gaps. How wide is a window with weights at 0, 4 and 8?",
@@ -81,10 +82,11 @@ SIZES = PredictionTask(
         ),
     ),
     hints=(
-        "Take one row of the picture, and slide the window along it. Where does its left edge stand first, and where last?",
-        "Padding makes the row longer, on both sides. Dilation makes the window wider: from its first weight to its last. Then "
-        "the stride says which places are taken.",
-        "Let n be the row with its padding, and w the pixels from the first weight to the last, both included. There are n - w + 1 "
-        "places; every stride-th is taken, the first one always.",
+        "Take one row of the picture, and slide the window along it. Where does its left edge stand first, and where "
+        "last?",
+        "Padding makes the row longer, on both sides. Dilation makes the window wider: from its first weight to its "
+        "last. Then the stride says which places are taken.",
+        "Let n be the row with its padding, and w the pixels from the first weight to the last, both included. There "
+        "are n - w + 1 places; every stride-th is taken, the first one always.",
     ),
 )

@@ -103,9 +103,9 @@ VERDICTS = DetectiveTask(
     ),
     hints=(
         "Take 3 results and 2 weights, and write down which products belong to dx[0], dx[1], dx[2] and dx[3].",
-        "Two ways lead there: a thread for each result spreads what arrived, or a thread for each element of x gathers. Ask of the first: "
-        "who else adds here? Of the second: which result and which weight meet here?",
-        "out[i] used x[i + t] with weight[t]. So dx[j] gathers weight[t] * grad[j - t]: as t grows, the place in grad falls. Compare "
-        "each kernel with that, and each guard with the array that is indexed under it.",
+        "Two ways lead there: a thread for each result spreads what arrived, or a thread for each element of x "
+        "gathers. Ask of the first: who else adds here? Of the second: which result and which weight meet here?",
+        "out[i] used x[i + t] with weight[t]. So dx[j] gathers weight[t] * grad[j - t]: as t grows, the place in grad "
+        "falls. Compare each kernel with that, and each guard with the array that is indexed under it.",
     ),
 )

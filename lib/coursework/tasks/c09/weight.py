@@ -20,7 +20,10 @@ def gradient_arguments(batch, ins, outs, height, width, kernel, padding):
 
 
 def gradient_case(name, batch, ins, outs, height, width, kernel, padding):
-    said = f"{name}: {batch} of {height} x {width}, {ins} to {outs} channels, kernel {kernel} x {kernel}, padding {padding}"
+    said = (
+        f"{name}: {batch} of {height} x {width}, {ins} to {outs} channels, kernel {kernel} x {kernel}, padding "
+        f"{padding}"
+    )
     return Case(said, gradient_arguments(batch, ins, outs, height, width, kernel, padding))
 
 
@@ -75,12 +78,13 @@ WEIGHT = ParallelTask(
     suspects=(
         Suspect(
             _gradient(lambda right, grad, x, p: right[:, :, ::-1, ::-1]),
-            "The kernel is turned round: weight[..., ky, kx] met the pixel (y + ky - padding, z + kx - padding), and that pixel counts here.",
+            "The kernel is turned round: weight[..., ky, kx] met the pixel (y + ky - padding, z + kx - padding), and "
+            "that pixel counts here.",
         ),
         Suspect(
             backwards,
-            "The way back was taken the wrong way round: element (y, z) of the result met pixel (y + ky - padding, z + kx - padding), so "
-            "pixel (i, j) belongs to element (i - ky + padding, j - kx + padding).",
+            "The way back was taken the wrong way round: element (y, z) of the result met pixel (y + ky - padding, z + "
+            "kx - padding), so pixel (i, j) belongs to element (i - ky + padding, j - kx + padding).",
         ),
         Suspect(
             _gradient(lambda right, grad, x, p: right.swapaxes(2, 3)),
@@ -88,7 +92,8 @@ WEIGHT = ParallelTask(
         ),
         Suspect(
             _gradient(lambda right, grad, x, p: weight_gradient(grad[:1], x[:1], p) if len(x) > 1 else NOTHING),
-            "This is the gradient of the first picture alone. All pictures of the batch used the same weights: their gradients add up.",
+            "This is the gradient of the first picture alone. All pictures of the batch used the same weights: their "
+            "gradients add up.",
         ),
         Suspect(
             _gradient(lambda right, grad, x, p: weight_gradient(grad[-1:], x[-1:], p) if len(x) > 1 else NOTHING),
@@ -104,7 +109,8 @@ WEIGHT = ParallelTask(
         ),
         Suspect(
             lambda grad, x, padding, out: weight_gradient(grad, x, padding, "negative") if padding else NOTHING,
-            "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as 0.",
+            "A wrong border: a negative index takes a pixel from the other side. Beyond the edge the picture counts as "
+            "0.",
         ),
         Suspect(
             lambda grad, x, padding, out: weight_gradient(grad, x, padding, shift=padding) if padding else NOTHING,
@@ -125,17 +131,19 @@ WEIGHT = ParallelTask(
     ),
     advice={
         "raised-IndexError": (
-            "An index left its array. A pixel may lie beyond the picture: its row must be from 0 to height - 1, its column from 0 to "
-            "width - 1. grad has the result's shape: (batch, out channels, rows, columns)."
+            "An index left its array. A pixel may lie beyond the picture: its row must be from 0 to height - 1, its "
+            "column from 0 to width - 1. grad has the result's shape: (batch, out channels, rows, columns)."
         ),
         "race": (
-            "Two rounds of the parallel loop add to the same weight: every picture, and every pixel of the result, used every weight. "
-            "Which loop can the threads share so that each has weights of its own?"
+            "Two rounds of the parallel loop add to the same weight: every picture, and every pixel of the result, "
+            "used every weight. Which loop can the threads share so that each has weights of its own?"
         ),
-        "carried-scalar": "Each weight has a sum of its own. Begin it at 0 inside the loops, where its weight is chosen.",
+        "carried-scalar": "Each weight has a sum of its own. Begin it at 0 inside the loops, where its weight is "
+        "chosen.",
         "wrong-value": (
-            "Work out the first wrong weight, [o, c, ky, kx]: over all pictures, rows y and columns z, grad[n, o, y, z] times the pixel "
-            "x[n, c, y + ky - padding, z + kx - padding], where there is one. Is the padding subtracted, and does the sum begin anew for each weight?"
+            "Work out the first wrong weight, [o, c, ky, kx]: over all pictures, rows y and columns z, grad[n, o, y, "
+            "z] times the pixel x[n, c, y + ky - padding, z + kx - padding], where there is one. Is the padding "
+            "subtracted, and does the sum begin anew for each weight?"
         ),
     },
     watch=Watch(
@@ -144,11 +152,11 @@ WEIGHT = ParallelTask(
         larger=(gradient_case("many channels", 2, 6, 12, 4, 5, 3, 1),),
     ),
     hints=(
-        "In the forward pass, which elements of the result did weight[o, c, 0, 0] help to make? With which pixel was it multiplied "
-        "for each of them?",
-        "The slope of a sum by one of its weights is the pixel beside it. So each weight gathers: over all pictures, rows and "
-        "columns of the result, what arrived there times the pixel. Share the weights out, not the pictures.",
-        "`for o in prange(...)` over the output channels; inside, plain loops over c, ky, kx, and for each a sum that begins with 0; "
-        "then loops over n, y, z, and the same four comparisons as in task 3.",
+        "In the forward pass, which elements of the result did weight[o, c, 0, 0] help to make? With which pixel was "
+        "it multiplied for each of them?",
+        "The slope of a sum by one of its weights is the pixel beside it. So each weight gathers: over all pictures, "
+        "rows and columns of the result, what arrived there times the pixel. Share the weights out, not the pictures.",
+        "`for o in prange(...)` over the output channels; inside, plain loops over c, ky, kx, and for each a sum that "
+        "begins with 0; then loops over n, y, z, and the same four comparisons as in task 3.",
     ),
 )

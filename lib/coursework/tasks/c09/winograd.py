@@ -77,20 +77,21 @@ WINOGRAD = CompiledTask(
     ),
     advice={
         "raised-IndexError": (
-            "An index left its array. A pair needs four elements of x, and makes two of out. Where out has an odd number, one result is "
-            "left over at the end, with three elements of x."
+            "An index left its array. A pair needs four elements of x, and makes two of out. Where out has an odd "
+            "number, one result is left over at the end, with three elements of x."
         ),
         "some-unwritten": (
-            "Some results are not stored. Pairs begin at 0, 2, 4 ...; each stores out[i] and out[i + 1]. Where out has an odd number, the "
-            "last one is left over, and needs three products of its own."
+            "Some results are not stored. Pairs begin at 0, 2, 4 ...; each stores out[i] and out[i + 1]. Where out has "
+            "an odd number, the last one is left over, and needs three products of its own."
         ),
         "nothing-written": (
-            "Nothing was stored: `out[i] = ` stores, and `out = ` only gives a name to another array. Where out has one element there is "
-            "no pair: what is left over after the pairs needs lines of its own."
+            "Nothing was stored: `out[i] = ` stores, and `out = ` only gives a name to another array. Where out has "
+            "one element there is no pair: what is left over after the pairs needs lines of its own."
         ),
         "wrong-value": (
-            "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m0 + m1 + m2, or m1 - m2 - m3, term "
-            "by term. Where does the next pair begin? The last of an odd number of results has no pair: it is the usual sum, of three terms."
+            "Which result of a pair is wrong: the first, at an even place, or the second? Compare with m0 + m1 + m2, "
+            "or m1 - m2 - m3, term by term. Where does the next pair begin? The last of an odd number of results has "
+            "no pair: it is the usual sum, of three terms."
         ),
         "raised-ImportError": "Write the loop yourself: functions of NumPy that call a library are not counted.",
     },
@@ -99,23 +100,24 @@ WINOGRAD = CompiledTask(
         text="two multiplications for each result, and at most 16 more (three would be the sum as it stands)",
         require={"multiplies": 2 * _RESULTS + 16},
         over=(
-            "The result is right, but it takes more multiplications than two for each result. How many stand in your loop for a pair: "
-            "the four products alone?"
+            "The result is right, but it takes more multiplications than two for each result. How many stand in your "
+            "loop for a pair: the four products alone?"
         ),
         causes=(
             (
                 lambda rows: any(o.counted >= 2.9 * _RESULTS for o in rows),
-                "The result is right, but it takes three multiplications for each result or more, as the sum does as it stands. Halving is a "
-                "multiplication, too: are the weights of m1 and m2 prepared once, before the loop?",
+                "The result is right, but it takes three multiplications for each result or more, as the sum does as "
+                "it stands. Halving is a multiplication, too: are the weights of m1 and m2 prepared once, before the "
+                "loop?",
             ),
         ),
         case=Case(f"{_RESULTS} results", winograd_arguments(_RESULTS)),
     ),
     hints=(
         "Multiply out m0 + m1 + m2 on paper. Which products of d and g are left, and which cancel?",
-        "Everything with g alone can be computed before the loop. In the loop: four elements of x, four sums or differences of them, "
-        "four products, and four additions or subtractions.",
-        "Two names before the loop, for the weights of m1 and m2. The loop goes in steps of 2, and ends before an element that "
-        "would be alone. After it an `if` for an odd number: one sum of three products.",
+        "Everything with g alone can be computed before the loop. In the loop: four elements of x, four sums or "
+        "differences of them, four products, and four additions or subtractions.",
+        "Two names before the loop, for the weights of m1 and m2. The loop goes in steps of 2, and ends before an "
+        "element that would be alone. After it an `if` for an odd number: one sum of three products.",
     ),
 )

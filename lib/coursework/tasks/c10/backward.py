@@ -63,19 +63,27 @@ def _slopes(**changed):
     return tuple(right[name] for name in GATES)
 
 
-_THROUGH_C = "What arrives at the new c comes two ways: of_c from the next step, and of_h through h = o * tanh(c), times o and the slope of tanh, 1 - tanh(c)**2."
+_THROUGH_C = (
+    "What arrives at the new c comes two ways: of_c from the next step, and of_h through h = o * tanh(c), times o and "
+    "the slope of tanh, 1 - tanh(c)**2."
+)
 BACKWARDS = (
     ({"through": lambda of_h, of_c, o, t: of_c}, f"of_h does not reach c. {_THROUGH_C}"),
     ({"through": lambda of_h, of_c, o, t: of_h * o * (1 - t * t)}, f"of_c is missing. {_THROUGH_C}"),
-    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o}, f"The slope of tanh is missing on the way from h to c. {_THROUGH_C}"),
-    ({"through": lambda of_h, of_c, o, t: of_c + of_h * (1 - t * t)}, f"The gate o is missing on the way from h to c. {_THROUGH_C}"),
-    ({"through": lambda of_h, of_c, o, t: of_c + of_h}, f"Neither o nor the slope of tanh stands on the way from h to c. {_THROUGH_C}"),
-    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o * t}, f"tanh(c) stands where its slope belongs. {_THROUGH_C}"),
-    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o * (1 - t)}, f"1 - tanh(c) stands where the slope of tanh belongs. {_THROUGH_C}"),
+    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o}, "The slope of tanh is missing on the way from h to c. "
+                                                            f"{_THROUGH_C}"),
+    ({"through": lambda of_h, of_c, o, t: of_c + of_h * (1 - t * t)}, "The gate o is missing on the way from h to c. "
+                                                                      f"{_THROUGH_C}"),
+    ({"through": lambda of_h, of_c, o, t: of_c + of_h}, "Neither o nor the slope of tanh stands on the way from h to "
+                                                        f"c. {_THROUGH_C}"),
+    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o * t}, f"tanh(c) stands where its slope must. {_THROUGH_C}"),
+    ({"through": lambda of_h, of_c, o, t: of_c + of_h * o * (1 - t)}, "1 - tanh(c) stands where the slope of tanh "
+                                                                      f"belongs. {_THROUGH_C}"),
     *(
         (
             {"slopes": _slopes(**dict.fromkeys(names, lambda y: 1.0))},
-            f"{' and '.join(names)}: the slope of the function behind z is missing. That of a sigmoid y is y * (1 - y), that of tanh 1 - y**2.",
+            f"{' and '.join(names)}: the slope of the function behind z is missing. That of a sigmoid y is y * (1 - "
+            "y), that of tanh 1 - y**2.",
         )
         for count in (1, 2, 3, 4)
         for names in itertools.combinations(GATES, count)
@@ -95,15 +103,20 @@ BACKWARDS = (
     ),
     ({"of_o": lambda of_h, t, new: of_h * new}, "o: h = o * tanh(c), so that tanh(c) stands with o, not c."),
     ({"of_o": lambda of_h, t, new: of_h}, "o: h = o * tanh(c), so that the gradient of o is of_h times tanh(c)."),
-    ({"before": lambda total, f, of_c: total}, "The old c: it went into the new one times f. The gradient gets that factor, too."),
-    ({"before": lambda total, f, of_c: of_c * f}, f"The old c gets f times all that arrives at the new c, not of_c alone. {_THROUGH_C}"),
-    ({"before": lambda total, f, of_c: of_c}, f"of_c came back as it was. The old c gets f times all that arrives at the new c. {_THROUGH_C}"),
+    ({"before": lambda total, f, of_c: total}, "The old c: it went into the new one times f. The gradient gets that "
+                                               "factor, too."),
+    ({"before": lambda total, f, of_c: of_c * f}, "The old c gets f times all that arrives at the new c, not of_c "
+                                                  f"alone. {_THROUGH_C}"),
+    ({"before": lambda total, f, of_c: of_c}, "of_c came back as it was. The old c gets f times all that arrives at "
+                                              f"the new c. {_THROUGH_C}"),
     (
         {"put": lambda parts: np.stack(parts, axis=2).reshape(len(parts[0]), -1)},
-        "The gradient has the four gates of a unit side by side. As in z, all columns of i come first, then those of f, g and o.",
+        "The gradient has the four gates of a unit side by side. As in z, all columns of i come first, then those of "
+        "f, g and o.",
     ),
     *(
-        ({"order": order}, f"The four parts stand in the order {', '.join(GATES[k] for k in order)}. As in z it shall be i, f, g, o.")
+        ({"order": order}, f"The four parts stand in the order {', '.join(GATES[k] for k in order)}. As in z it shall "
+                           "be i, f, g, o.")
         for order in itertools.permutations(range(4))
         if order != (0, 1, 2, 3)
     ),
@@ -111,7 +124,8 @@ BACKWARDS = (
 
 
 def slope_by_trying(arguments, number, index, little=1e-5):
-    """How much the loss grows for each unit by which one number of argument `number` grows: two steps forward, no rule."""
+    """How much the loss grows for each unit by which one number of argument `number` grows: two steps forward, no
+    rule."""
     ends = []
     for change in (little, -little):
         tried = [x.copy() for x in arguments]
@@ -146,7 +160,10 @@ def judge_backward(arguments, result):
         if all(all_close(*pair) for pair in zip(said, guess, strict=True)):
             return Slip("gradient", expected, cause, got)
     if all(np.allclose(*pair, rtol=1e-4, atol=1e-5) for pair in zip(said, right, strict=True)):
-        cause = "Nearly right, but not to the last digits. Is something float32 on the way, or a slope taken from differences? The rules give it exactly."
+        cause = (
+            "Nearly right, but not to the last digits. Is something float32 on the way, or a slope taken from "
+            "differences? The rules give it exactly."
+        )
         return Slip("nearly", expected, cause, got)
     if all(all_close(-part, other) for part, other in zip(said, right, strict=True)):
         return Slip("gradient", expected, "All signs are turned round. A gradient says which way the loss grows.", got)
@@ -162,12 +179,16 @@ def judge_backward(arguments, result):
         return Slip(
             "o",
             expected,
-            "Only o is wrong. h = o * tanh(c'): its gradient is of_h times what o is multiplied by, times the slope of a sigmoid.",
+            "Only o is wrong. h = o * tanh(c'): its gradient is of_h times what o is multiplied by, times the slope of "
+            "a sigmoid.",
             got,
         )
     if len(gates) == 1:
         rules = {"i": "g", "f": "the old c", "g": "i"}
-        cause = f"Only {gates[0]} is wrong: what arrives at the new c, times {rules[gates[0]]}, times the slope of the function that made it."
+        cause = (
+            f"Only {gates[0]} is wrong: what arrives at the new c, times {rules[gates[0]]}, times the slope of the "
+            "function that made it."
+        )
         return Slip("one-gate", expected, cause, got)
     cause = f"Wrong: {', '.join(gates)}. Begin with what arrives at the new c. {_THROUGH_C}"
     return Slip("value", expected, cause, got)
@@ -187,13 +208,14 @@ BACKWARD = FunctionTask(
         Case("5 rows, 4 units, gates nearly shut or open", backward_arguments(5, 4, 4.0)),
     ),
     advice={
-        "raised-ValueError": "Two shapes do not fit. z has (batch, 4 * hidden): cut it along axis 1, and put the four parts together along axis 1.",
+        "raised-ValueError": "Two shapes do not fit. z has (batch, 4 * hidden): cut it along axis 1, and put the four "
+        "parts together along axis 1.",
         "raised-TypeError": "math.exp and math.tanh take one number. np.exp and np.tanh take an array.",
     },
     hints=(
         "Which way does a small change of the old c take to the loss? There are two ways from the new c on: draw them.",
-        "Go forward once, as in task 2, and keep i, f, g, o and the new c. Then collect what arrives at the new c; from there each gate and the old c "
-        "get it, times what they are multiplied by in the step.",
+        "Go forward once, as in task 2, and keep i, f, g, o and the new c. Then collect what arrives at the new c; "
+        "from there each gate and the old c get it, times what they are multiplied by in the step.",
         "At the new c arrives what comes from outside, and what comes through h: by what was tanh(c') multiplied "
         "there, and what is the slope of tanh? A factor of a product gets what arrives, times its partner; each gate "
         "then times its own slope. o hangs on h alone. What is left for the old c is one product.",

@@ -70,8 +70,11 @@ def _squashed(letters):
 _ORDER = "The gates stand in PyTorch's order: rows 0 to hidden - 1 are i, then come f, g and o. "
 CELLS = (
     *(
-        ({"order": order}, f"{_ORDER}Here they were taken in the order {', '.join(order)}"
-            f"{', or i went through tanh and g through a sigmoid' if order == 'gfio' else ''}.")
+        (
+            {"order": order},
+            f"{_ORDER}Here they were taken in the order {', '.join(order)}"
+            f"{', or i went through tanh and g through a sigmoid' if order == 'gfio' else ''}.",
+        )
         for order in map("".join, itertools.permutations("ifgo"))
         if order != "ifgo"
     ),
@@ -99,10 +102,7 @@ CELLS = (
         for letters in map("".join, itertools.product("stnr", "stnr", "stnr", "tsnr"))
         if letters not in ("ssst", "tsss")  # the latter is the order g, f, i, o
     ),
-    (
-        {"result": lambda o, new, old: o * new},
-        "h is o times c. The new c is squashed first: h is o times tanh of it.",
-    ),
+    ({"result": lambda o, new, old: o * new}, "h is o times c. The new c is squashed first: h is o times tanh of it."),
     (
         {"result": lambda o, new, old: o * np.tanh(old)},
         "h was computed from the old c. The new c comes first, and h is made of that.",
@@ -117,8 +117,11 @@ CELLS = (
         {"cell": lambda i, f, g, c: f * c + (1 - f) * g},
         "c mixes by f and 1 - f. In an LSTM the input gate i says by itself how much of g comes in.",
     ),
-    ({"cell": lambda i, f, g, c: np.tanh(f * c + i * g)}, "tanh was taken of c itself. Only h gets tanh(c): the cell keeps c."),
-)  # fmt: skip
+    (
+        {"cell": lambda i, f, g, c: np.tanh(f * c + i * g)},
+        "tanh was taken of c itself. Only h gets tanh(c): the cell keeps c.",
+    ),
+)
 
 
 def judge_cell(arguments, result):
@@ -127,7 +130,10 @@ def judge_cell(arguments, result):
     shape = right[0].shape
     said = float64_arrays(result, (shape, shape))
     if said is None:
-        cause = "Two arrays are returned, in this order: the new h and the new c, each with a row for each sequence and a column for each unit."
+        cause = (
+            "Two arrays are returned, in this order: the new h and the new c, each with a row for each sequence and a "
+            "column for each unit."
+        )
         return Slip("type", f"two arrays of shape {shape}, float64", cause, types_of(result))
     wrong = [not all_close(*pair) for pair in zip(said, right, strict=True)]
     if not any(wrong):
@@ -151,16 +157,16 @@ def judge_cell(arguments, result):
     if name == "h":
         return Slip("h", expected, "c is right, h is not: h is o times tanh of the new c. Which columns are o?", got)
     cause = (
-        "c is off. Are both products and both biases in the sum, and does g alone go through tanh? Work one unit out: its four numbers stand in columns k, hidden + k, "
-        "2 * hidden + k and 3 * hidden + k of the sum."
+        "c is off. Are both products and both biases in the sum, and does g alone go through tanh? Work one unit out: "
+        "its four numbers stand in columns k, hidden + k, 2 * hidden + k and 3 * hidden + k of the sum."
     )
     return Slip("c", expected, cause, got)
 
 
 _OVERFLOW = (
-    "exp overflows above 709. exp(x) / (1 + exp(x)) is then infinity by infinity, which is no number. 1 / (1 + exp(-x)) overflows on the other "
-    "side, where NumPy's exp gives infinity and 1 / infinity is 0, as it should be; math.exp stops there. How is a sigmoid made of tanh, which never "
-    "overflows?"
+    "exp overflows above 709. exp(x) / (1 + exp(x)) is then infinity by infinity, which is no number. 1 / (1 + "
+    "exp(-x)) overflows on the other side, where NumPy's exp gives infinity and 1 / infinity is 0, as it should be; "
+    "math.exp stops there. How is a sigmoid made of tanh, which never overflows?"
 )
 
 CELL = FunctionTask(
@@ -182,17 +188,17 @@ CELL = FunctionTask(
         "raised-FloatingPointError": _OVERFLOW,
         "raised-OverflowError": _OVERFLOW,
         "raised-ValueError": (
-            "Two shapes do not fit. x has (batch, features), w_ih has (4 * hidden, features): x @ w_ih.T has (batch, 4 * hidden). Each "
-            "gate is `hidden` columns of it: cut along axis 1."
+            "Two shapes do not fit. x has (batch, features), w_ih has (4 * hidden, features): x @ w_ih.T has (batch, 4 "
+            "* hidden). Each gate is `hidden` columns of it: cut along axis 1."
         ),
         "raised-TypeError": "math.exp and math.tanh take one number. np.exp and np.tanh take an array.",
     },
     hints=(
-        "The sum of the two products and the two biases has 4 * hidden columns. Which of them belong to unit 0? And of which x is the exponential too "
-        "large for a float64?",
-        "One sum for all four gates, then cut it along its columns, for instance with np.split. For the sigmoid think of tanh: it runs from -1 to 1 "
-        "as a sigmoid does from 0 to 1, twice as steeply.",
-        "Draw both curves: how much must tanh be shrunk and lifted, and its argument be stretched, to become a sigmoid? Then c first, and h "
-        "from the new c.",
+        "The sum of the two products and the two biases has 4 * hidden columns. Which of them belong to unit 0? And of "
+        "which x is the exponential too large for a float64?",
+        "One sum for all four gates, then cut it along its columns, for instance with np.split. For the sigmoid think "
+        "of tanh: it runs from -1 to 1 as a sigmoid does from 0 to 1, twice as steeply.",
+        "Draw both curves: how much must tanh be shrunk and lifted, and its argument be stretched, to become a "
+        "sigmoid? Then c first, and h from the new c.",
     ),
 )

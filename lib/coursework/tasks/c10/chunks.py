@@ -73,7 +73,7 @@ CHUNKS = ParallelTask(
     id="10-chunks",
     section=Section("10.3", "10_scan", "Chunks, walked through twice"),
     title="A recurrence in two passes",
-    objective="Compute a linear recurrence with several threads, each of which takes a chunk and walks through it twice",
+    objective="Compute a linear recurrence with several threads, each of which takes a chunk and walks it twice",
     points=2,
     minutes=22,
     spec=lambda a, b, h0, chunks, out: states(a, b, h0),
@@ -94,17 +94,19 @@ CHUNKS = ParallelTask(
         ),
         Suspect(
             _by_chunks(lambda h0, c, ends, products: h0 if c == 0 else 0.0),
-            "Every chunk but the first began with 0. It has to begin with the state that the chunk before it ends with.",
+            "Every chunk but the first began with 0. It has to begin with the state that the chunk before it ends "
+            "with.",
         ),
         Suspect(_by_chunks(lambda h0, c, ends, products: h0), "Every chunk began with h0. Only the first does."),
         Suspect(
             _by_chunks(lambda h0, c, ends, products: ends[c - 1] if c else h0),
-            "A chunk began with what the chunk before it makes of a state of 0. The state before that one is lost: it comes through, times the product of "
-            "the chunk's a.",
+            "A chunk began with what the chunk before it makes of a state of 0. The state before that one is lost: it "
+            "comes through, times the product of the chunk's a.",
         ),
         Suspect(
             _by_chunks(lambda h0, c, ends, products: _left(h0, c, ends, products, lambda h, p, e: h + e)),
-            "The states before the chunks were added up. The state before a chunk comes through it times the product of its a.",
+            "The states before the chunks were added up. The state before a chunk comes through it times the product "
+            "of its a.",
         ),
         Suspect(
             _by_chunks(lambda h0, c, ends, products: _left(h0, c, ends, products, first=0.0)),
@@ -120,7 +122,8 @@ CHUNKS = ParallelTask(
         ),
         Suspect(
             _added,
-            "The state before a chunk was added to each of its numbers. It fades: at step t it is multiplied by the product of all a of the chunk up to t.",
+            "The state before a chunk was added to each of its numbers. It fades: at step t it is multiplied by the "
+            "product of all a of the chunk up to t.",
         ),
         Suspect(lambda a, b, h0, chunks, out: states(a, b, h0, times=False), "a is missing: this is h + b[t]."),
         Suspect(
@@ -130,68 +133,80 @@ CHUNKS = ParallelTask(
     ),
     advice={
         "race": (
-            "Two chunks use the same number at the same time. What a chunk keeps needs a place of its own, as in an array with an element for each chunk; its state "
-            "is made inside the prange loop."
+            "Two chunks use the same number at the same time. What a chunk keeps needs a place of its own, as in an "
+            "array with an element for each chunk; its state is made inside the prange loop."
         ),
         "carried-scalar": (
-            "A chunk cannot use the state that the chunk before it leaves behind: that one is not done. First pass: what does a chunk do to any state? Its product "
-            "and its end from a state of 0 begin anew inside the prange loop."
+            "A chunk cannot use the state that the chunk before it leaves behind: that one is not done. First pass: "
+            "what does a chunk do to any state? Its product and its end from a state of 0 begin anew inside the prange "
+            "loop."
         ),
         "some-unwritten": (
-            "Some steps were never written. With 23 steps in 4 chunks a chunk has 6 steps, the last one 5: round up. With more chunks than steps some chunks are empty, "
-            "and the others have a step each."
+            "Some steps were never written. With 23 steps in 4 chunks a chunk has 6 steps, the last one 5: round up. "
+            "With more chunks than steps some chunks are empty, and the others have a step each."
         ),
         "raised-IndexError": (
-            "An index left its array. With 23 steps in 4 chunks of 6 the last one has 5, and with 3 steps in 8 chunks some are empty: let each chunk end "
-            "at min(begin + length, steps)."
+            "An index left its array. With 23 steps in 4 chunks of 6 the last one has 5, and with 3 steps in 8 chunks "
+            "some are empty: let each chunk end at min(begin + length, steps)."
         ),
         "wrong-value": (
-            "Work out two chunks of two steps. What is the state at the end of the first, with h0? What does the second one do to a state of 0, and to a state of 1? "
-            "If only large a or zeros are wrong: is anything divided by a product?"
+            "Work out two chunks of two steps. What is the state at the end of the first, with h0? What does the "
+            "second one do to a state of 0, and to a state of 1? If only large a or zeros are wrong: is anything "
+            "divided by a product?"
         ),
-        "not-finite": "Is something divided by a product of a? One a is 0, and many small ones make 0. The product of a chunk is multiplied, never divided by.",
-        "not-parallel": "Both walks through the steps belong into a prange loop over chunks. Only the few states between the chunks are computed one after the other.",
+        "not-finite": "Is something divided by a product of a? One a is 0, and many small ones make 0. The product of "
+        "a chunk is multiplied, never divided by.",
+        "not-parallel": "Both walks through the steps belong into a prange loop over chunks. Only the few states "
+        "between the chunks are computed one after the other.",
         "raised-ValueError": (
-            "A name that is set before the prange loop changes inside it. Product, end and state of a chunk are its own: let them begin inside the loop, each time "
-            "anew. A chunk cannot go on with the state that the one before leaves: that one is not done. What does a chunk do to any state?"
+            "A name that is set before the prange loop changes inside it. Product, end and state of a chunk are its "
+            "own: let them begin inside the loop, each time anew. A chunk cannot go on with the state that the one "
+            "before leaves: that one is not done. What does a chunk do to any state?"
         ),
-        "raised-ZeroDivisionError": "Is something divided by a product of a? One a is 0. Or is the length of a chunk computed from something else than steps and chunks?",
+        "raised-ZeroDivisionError": "Is something divided by a product of a? One a is 0. Or is the length of a chunk "
+        "computed from something else than steps and chunks?",
     },
     watch=Watch(starts=3),
     budget=Budget(
         points=2,
-        text="a and b loaded at most twice, out stored once, no array inside that is as long as they are, and the work shared out evenly",
+        text="a and b loaded at most twice, out stored once, no array inside that is as long as they are, and the work "
+        "shared out evenly",
         require={"loads": 4 * _LONG + 16 * _MANY, "stores": _LONG + 8 * _MANY, "numpy_bytes": 4096, "imbalance": 1.5},
         over=(
-            "The result is right, but more is loaded or stored than two walks need. The first walk keeps two numbers of a chunk, and stores nothing in out; the "
-            "second one begins with the state before its chunk, and stores each step."
+            "The result is right, but more is loaded or stored than two walks need. The first walk keeps two numbers "
+            "of a chunk, and stores nothing in out; the second one begins with the state before its chunk, and stores "
+            "each step."
         ),
         causes=(
             (
                 lambda rows: "imbalance" in {o.name for o in rows},
-                "The result is right, but one thread does most of the work. Which loop do the threads share: is it the one over the chunks?",
+                "The result is right, but one thread does most of the work. Which loop do the threads share: is it the "
+                "one over the chunks?",
             ),
             (
                 lambda rows: any(o.name == "loads" and o.counted > 1.5 * o.limit for o in rows),
-                "The result is right, but steps are walked through again and again. Does each chunk begin at the first step of all? The state before a chunk "
-                "follows from two numbers of each chunk before it.",
+                "The result is right, but steps are walked through again and again. Does each chunk begin at the first "
+                "step of all? The state before a chunk follows from two numbers of each chunk before it.",
             ),
             (
                 lambda rows: {o.name for o in rows} == {"loads"},
-                "The result is right, but a number is loaded more than twice. Is a[t] loaded once in a round of the first walk, into a name that is used twice?",
+                "The result is right, but a number is loaded more than twice. Is a[t] loaded once in a round of the "
+                "first walk, into a name that is used twice?",
             ),
             (
                 lambda rows: "numpy_bytes" in {o.name for o in rows},
-                "The result is right, but an array as long as a is made on the way. Of each chunk two numbers are kept.",
+                "The result is right, but an array as long as a is made on the way. Of each chunk two numbers are "
+                "kept.",
             ),
         ),
         case=chunk_case("longer", _LONG, _MANY),
     ),
     hints=(
-        "Two steps, h' = a1 h + b1 and h'' = a2 h' + b2. Put the first into the second: what stands with h, and what is left over? How many numbers do you have to "
-        "keep of a chunk of a hundred steps?",
-        "First walk, in parallel: the product of the chunk's a, and where it ends from a state of 0. Then a short loop over the chunks, one after the other: "
-        "the state before each. Second walk, in parallel: the recurrence itself, from that state.",
+        "Two steps, h' = a1 h + b1 and h'' = a2 h' + b2. Put the first into the second: what stands with h, and what "
+        "is left over? How many numbers do you have to keep of a chunk of a hundred steps?",
+        "First walk, in parallel: the product of the chunk's a, and where it ends from a state of 0. Then a short loop "
+        "over the chunks, one after the other: the state before each. Second walk, in parallel: the recurrence itself, "
+        "from that state.",
         "Two arrays of `chunks` numbers from np.empty, a length that is rounded up, begin and end by min. An empty "
         "chunk has the product 1 and the end 0, so that it passes the state on as it is.",
     ),

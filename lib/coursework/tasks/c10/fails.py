@@ -101,7 +101,8 @@ FAILS = CounterexampleTask(
             right=_right_states,
             fields={"a": Numbers(1, 40, 0.001, 1)},
             case=lambda a: Case(f"a = {_in_a_list(a)}", lambda rng: (a.copy(), np.ones_like(a))),
-            lead="The program divides by products of many numbers up to 1. What is the smallest number that a float32 can hold?",
+            lead="The program divides by products of many numbers up to 1. What is the smallest number that a float32 "
+            "can hold?",
         ),
         Flaw(
             name="second",
@@ -110,7 +111,8 @@ FAILS = CounterexampleTask(
             right=_right_end,
             fields={"b": Numbers(2, 8, -9, 9)},
             case=lambda b: Case(f"b = {_in_a_list(b)}", lambda rng: (b.copy(),)),
-            lead="The second half was replaced by its sum. What is forgotten then, if the state would touch 0 inside of that half?",
+            lead="The second half was replaced by its sum. What is forgotten then, if the state would touch 0 inside "
+            "of that half?",
         ),
         Flaw(
             name="third",
@@ -124,9 +126,9 @@ FAILS = CounterexampleTask(
     ),
     hints=(
         "Each author tried short lists of numbers around 1, all positive, and n = 8, 16 and 64. What did nobody try?",
-        "first: make the product small, so small that it is 0. second: let the state fall in the second half, and rise again. third: "
-        "int() cuts off what stands behind the point.",
-        "first: as many small factors as you may have. second: four numbers are enough; the third takes more away than there is. third: any n that is no power "
-        "of two.",
+        "first: make the product small, so small that it is 0. second: let the state fall in the second half, and rise "
+        "again. third: int() cuts off what stands behind the point.",
+        "first: as many small factors as you may have. second: four numbers are enough; the third takes more away than "
+        "there is. third: any n that is no power of two.",
     ),
 )

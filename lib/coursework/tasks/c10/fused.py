@@ -125,7 +125,8 @@ FUSED = KernelTask(
         ),
         Suspect(
             _gru(fresh=lambda x, y, r: np.tanh(r * (x + y))),
-            "r was multiplied with both parts of n. It lets the state's part in, more or less; the input's part always counts.",
+            "r was multiplied with both parts of n. It lets the state's part in, more or less; the input's part always "
+            "counts.",
         ),
         Suspect(
             _gru(fresh=lambda x, y, r: np.tanh(r * x + y)),
@@ -150,42 +151,46 @@ FUSED = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "The last block may have threads beyond the last unit: guard them. Row and unit are i // hidden and i % hidden, where hidden is the width of h; of_x "
-            "and of_h are three times as wide."
+            "The last block may have threads beyond the last unit: guard them. Row and unit are i // hidden and i % "
+            "hidden, where hidden is the width of h; of_x and of_h are three times as wide."
         ),
         "none-beyond": (
-            "Each thread has a unit here. Row and unit are i // hidden and i % hidden, where hidden is the width of h and not that of of_x, which is "
-            "three times as wide."
+            "Each thread has a unit here. Row and unit are i // hidden and i % hidden, where hidden is the width of h "
+            "and not that of of_x, which is three times as wide."
         ),
         "wrong-value": (
-            "Work out the first wrong number: which row and unit is it? Its six sums stand in columns j, hidden + j and 2 * hidden + j of of_x and of_h."
+            "Work out the first wrong number: which row and unit is it? Its six sums stand in columns j, hidden + j "
+            "and 2 * hidden + j of of_x and of_h."
         ),
         "one-block": "Only block 0 worked. The number of a thread in the grid is cuda.grid(1).",
     },
     budget=Budget(
         points=1,
-        text="each number loaded once, by accesses that are coalesced: 7 load requests and 28 sectors of loads for a warp, 1 store request and 4 sectors",
+        text="each number loaded once, by accesses that are coalesced: 7 load requests and 28 sectors of loads for a "
+        "warp, 1 store request and 4 sectors",
         require={
             "global_load_requests": 7 * _CELL_WARPS,
             "global_load_sectors": 28 * _CELL_WARPS,
             "global_store_requests": _CELL_WARPS,
             "global_store_sectors": 4 * _CELL_WARPS,
         },
-        over="The result is right, but something is loaded or stored more than once. Six sums and the old h: load each into a name, and use the name.",
+        over="The result is right, but something is loaded or stored more than once. Six sums and the old h: load each "
+        "into a name, and use the name.",
         causes=(
             (
                 lambda rows: {o.name for o in rows} <= {"global_load_sectors", "global_store_sectors"},
-                "The result is right, but the lanes of a warp lie far apart in memory. Neighbouring threads should have neighbouring units of one row: which of "
-                "// and % gives the unit?",
+                "The result is right, but the lanes of a warp lie far apart in memory. Neighbouring threads should "
+                "have neighbouring units of one row: which of // and % gives the unit?",
             ),
         ),
         case=gru_case("exact", 8, 32),
     ),
     hints=(
-        "A row of of_x has three numbers for each unit. Where do those of unit 5 stand if there are 16 units? And which of the six sums does r change?",
-        "Number of the thread, a guard for the size of out, then row and unit by // and %. Two gates with a sigmoid, one value with tanh, "
-        "and a mixture of it and the old h.",
-        "hidden is h.shape[1]. Columns j and hidden + j make r and z, from of_x and of_h added. For n only of_h's number is multiplied, by r, before it is "
-        "added. Then z of the old and 1 - z of the new.",
+        "A row of of_x has three numbers for each unit. Where do those of unit 5 stand if there are 16 units? And "
+        "which of the six sums does r change?",
+        "Number of the thread, a guard for the size of out, then row and unit by // and %. Two gates with a sigmoid, "
+        "one value with tanh, and a mixture of it and the old h.",
+        "hidden is h.shape[1]. Columns j and hidden + j make r and z, from of_x and of_h added. For n only of_h's "
+        "number is multiplied, by r, before it is added. Then z of the old and 1 - z of the new.",
     ),
 )

@@ -96,38 +96,39 @@ LENGTHS = CompiledTask(
     suspects=(
         Suspect(
             _read(forward=True),
-            "Each row was read from its begin to its end. Here the last step of a row comes first, with a state of 0, and step t takes the state of step t + 1.",
+            "Each row was read from its begin to its end. Here the last step of a row comes first, with a state of 0, "
+            "and step t takes the state of step t + 1.",
         ),
         Suspect(
             _times_zero,
-            "The states of the padding were multiplied by 0, and 0 * NaN is NaN: the padding may hold anything. Do not compute there, or choose with `if`.",
+            "The states of the padding were multiplied by 0, and 0 * NaN is NaN: the padding may hold anything. Do not "
+            "compute there, or choose with `if`.",
         ),
         Suspect(
             _padding_computed,
-            "The rows are right, but behind their ends stands tanh(x) in the place of 0: was the padding computed after its zeros were set? "
-            "Row r begins at step lengths[r] - 1.",
+            "The rows are right, but behind their ends stands tanh(x) in the place of 0: was the padding computed "
+            "after its zeros were set? Row r begins at step lengths[r] - 1.",
         ),
         Suspect(
             lambda x, u, lengths, out: read_back(*_to_the_end(x, u, lengths)),
-            "All rows were read from the end of the batch, and the padding counted as if it were steps. Row r begins at step lengths[r] - 1, and "
-            "what comes after it is 0.",
+            "All rows were read from the end of the batch, and the padding counted as if it were steps. Row r begins "
+            "at step lengths[r] - 1, and what comes after it is 0.",
         ),
         Suspect(
             _padding_zero,
-            "The padding got its zeros, but the state went through it before: it comes to the last step of a row full of what the padding left. "
-            "Row r begins at step lengths[r] - 1, with a state of 0.",
+            "The padding got its zeros, but the state went through it before: it comes to the last step of a row full "
+            "of what the padding left. Row r begins at step lengths[r] - 1, with a state of 0.",
         ),
         Suspect(
             _read(more=-1),
-            "The last step of each row is missing: a row of length 4 has steps 0 to 3. Where does your loop begin, and where do the zeros?",
+            "The last step of each row is missing: a row of length 4 has steps 0 to 3. Where does your loop begin, and "
+            "where do the zeros?",
         ),
         Suspect(
             _read(more=1, zeros=False),
             "One step too many: a row of length 4 has steps 0 to 3. Where does your loop begin?",
         ),
-        Suspect(
-            _read(more=1), "One step too many was read before the row begins: a row of length 4 has steps 0 to 3."
-        ),
+        Suspect(_read(more=1), "One step too many was read before the row begins: a row of length 4 has steps 0 to 3."),
         Suspect(
             _read(lambda x, u, lengths: (x, u.T, lengths)),
             "The matrix is transposed: unit j gets the sum of u[j, k] * h[k] over k.",
@@ -135,13 +136,19 @@ LENGTHS = CompiledTask(
         *(
             Suspect(
                 _read(lambda x, u, lengths, of=of: (x, np.diag(of(u)), lengths)),
-                "Each unit got one number of the state alone, its own. Unit j gets u[j, k] times the state of unit k, for every k.",
+                "Each unit got one number of the state alone, its own. Unit j gets u[j, k] times the state of unit k, "
+                "for every k.",
             )
             for of in (np.diag, lambda u: u.sum(axis=1))
         ),
-        Suspect(_read(keep=0), "The state before has no part in it: tanh(x) alone. Which step was computed just before step t?"),
+        Suspect(
+            _read(keep=0),
+            "The state before has no part in it: tanh(x) alone. Which step was computed just before step t?",
+        ),
         Suspect(_read(squash=lambda x: x), "tanh is missing."),
-        Suspect(_read(carry=True), "A row went on with the state that the row before it had left. Each row begins with 0."),
+        Suspect(
+            _read(carry=True), "A row went on with the state that the row before it had left. Each row begins with 0."
+        ),
         Suspect(
             _read(lambda x, u, lengths: (x, u, np.full_like(lengths, lengths[0]))),
             "All rows got the length of row 0: each row has its own, lengths[r].",
@@ -153,27 +160,30 @@ LENGTHS = CompiledTask(
     ),
     advice={
         "raised-IndexError": (
-            "An index left its array. At the last step of a row there is no step t + 1 to take the state from: it begins with 0. x and out have "
-            "three axes: step, row, unit."
+            "An index left its array. At the last step of a row there is no step t + 1 to take the state from: it "
+            "begins with 0. x and out have three axes: step, row, unit."
         ),
         "not-finite": (
-            "NaN got in: the padding may hold anything, and out holds NaN before. Is a step behind the end of a row read, from x or from out? At a row's last "
-            "step the state before it is 0: out[t + 1, r] is not that state."
+            "NaN got in: the padding may hold anything, and out holds NaN before. Is a step behind the end of a row "
+            "read, from x or from out? At a row's last step the state before it is 0: out[t + 1, r] is not that state."
         ),
-        "some-unwritten": "Some numbers were never stored. Behind the end of each row out gets zeros, also in a row of length 0. Else: does your loop over the steps go "
-            "backwards, and down to step 0?",
+        "some-unwritten": "Some numbers were never stored. Behind the end of each row out gets zeros, also in a row "
+        "of length 0. Else: does your loop over the steps go "
+        "backwards, and down to step 0?",
         "nothing-written": (
-            "Nothing was stored, or NaN was stored again: out holds NaN before. Does a sum begin with what stands in out?"
+            "Nothing was stored, or NaN was stored again: out holds NaN before. Does a sum begin with what stands in "
+            "out?"
         ),
         "wrong-value": (
-            "Work out the first row from its end. Its last step is tanh(x) alone, as the state is 0. The step before gets u times all numbers of that state: "
-            "are they all still the old ones when you use them?"
+            "Work out the first row from its end. Its last step is tanh(x) alone, as the state is 0. The step before "
+            "gets u times all numbers of that state: are they all still the old ones when you use them?"
         ),
         "adds-to-old": (
-            "A number of out that was there before got in, which is NaN in the check. At the last step of a row the state is 0: what stands in out[t + 1, r] "
-            "there is not that state."
+            "A number of out that was there before got in, which is NaN in the check. At the last step of a row the "
+            "state is 0: what stands in out[t + 1, r] there is not that state."
         ),
-        "raised-TypingError": "numba has no np.tanh(...) of what it does not know. Write loops over steps, rows and units, and math.tanh of one number.",
+        "raised-TypingError": "numba has no np.tanh(...) of what it does not know. Write loops over steps, rows and "
+        "units, and math.tanh of one number.",
         "raised-ImportError": "Write the sum yourself: `@` and np.dot inside a numba function call a library.",
     },
     budget=Budget(
@@ -181,17 +191,18 @@ LENGTHS = CompiledTask(
         text="no array made inside",
         require={"arrays": 0, "numpy_bytes": 4096},
         over=(
-            "The result is right, but an array is made on the way, for the state or for zeros. The state of step t + 1 stands somewhere already: where did "
-            "you store it?"
+            "The result is right, but an array is made on the way, for the state or for zeros. The state of step t + 1 "
+            "stands somewhere already: where did you store it?"
         ),
         case=lengths_case("longer", 40, (40, 23, 9), 8),
     ),
     hints=(
-        "A row of length 3 in a batch of 5 steps: which step comes first, which last, and what shall out hold at steps 3 and 4?",
-        "A loop over rows; in it zeros from the row's length on, then a loop over its steps, the last one first. The state that step t needs was stored one "
-        "step later: no other array has to hold it.",
+        "A row of length 3 in a batch of 5 steps: which step comes first, which last, and what shall out hold at steps "
+        "3 and 4?",
+        "A loop over rows; in it zeros from the row's length on, then a loop over its steps, the last one first. The "
+        "state that step t needs was stored one step later: no other array has to hold it.",
         "A range can go backwards: where does it begin, at the row's length or one before, and what stands for its "
         "end? At its first round the sum over the state is left out, and x alone goes through tanh; later the sum "
         "takes u[j, k] times what was stored for unit k.",
     ),
-)  # fmt: skip
+)

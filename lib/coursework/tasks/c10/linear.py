@@ -80,7 +80,7 @@ LINEAR = DetectiveTask(
     id="10-linear",
     section=Section("10.3", "10_scan", "Is this recurrence linear?"),
     title="Which of these recurrences need not wait?",
-    objective="Judge which steps can be joined before the state is known, and what has to be kept of a stretch of steps",
+    objective="Judge which steps can be joined before the state is known, and what must be kept of a stretch of steps",
     points=3,
     minutes=12,
     judge=StepTask(
@@ -99,31 +99,34 @@ LINEAR = DetectiveTask(
     faults=(
         Fault(
             "pair",
-            "one step is `a * h + b`, where `a` and `b` come from `x` alone: so is a stretch of steps, and two numbers are kept of it",
+            "one step is `a * h + b`, where `a` and `b` come from `x` alone: so is a stretch of steps, and two numbers "
+            "are kept of it",
         ),
         Fault(
             "max",
-            "one step is `max(h + a, b)`, where `a` and `b` come from `x` alone: so is a stretch, and two numbers are kept of it",
+            "one step is `max(h + a, b)`, where `a` and `b` come from `x` alone: so is a stretch, and two numbers are "
+            "kept of it",
             ("max",),
         ),
         Fault(
             "fraction",
-            "one step is `(a * h + b) / (c * h + d)`, where all four come from `x` alone: so is a stretch, and four numbers are kept of it",
+            "one step is `(a * h + b) / (c * h + d)`, where all four come from `x` alone: so is a stretch, and four "
+            "numbers are kept of it",
             ("fraction",),
         ),
         Fault("waits", "none of these: a step of it needs the number `h` itself", ("waits",)),
     ),
     advice={
         "verdict": (
-            "Are the results at equal distances where the states are? Do they stop somewhere? Write two steps one after the other as one formula: has it the "
-            "form of one step, with other numbers?"
+            "Are the results at equal distances where the states are? Do they stop somewhere? Write two steps one "
+            "after the other as one formula: has it the form of one step, with other numbers?"
         )
     },
     hints=(
         "Hold x fixed and draw the new h over the old one. Which of the five drawings is a straight line?",
-        "h may be hidden: multiply the brackets out, and collect what stands with h. A gate made of x alone is a number like any other; a gate that looks at h is "
-        "not. For the others ask what two steps come to.",
-        "max(max(h + a, b) + c, d) is max(h + a + c, b + c, d): what does it look like? And put one fraction into another: above and below the line "
-        "there is again a number of h's and a rest.",
+        "h may be hidden: multiply the brackets out, and collect what stands with h. A gate made of x alone is a "
+        "number like any other; a gate that looks at h is not. For the others ask what two steps come to.",
+        "max(max(h + a, b) + c, d) is max(h + a + c, b + c, d): what does it look like? And put one fraction into "
+        "another: above and below the line there is again a number of h's and a rest.",
     ),
 )

@@ -42,7 +42,8 @@ def _pair_of(x):
 
 
 def _plan_of(result):
-    """Rounds of pairs of whole numbers, or None. What is no list, tuple or array is none, as it has no length, or no order."""
+    """Rounds of pairs of whole numbers, or None. What is no list, tuple or array is none, as it has no length, or no
+    order."""
     if type(result) not in (list, tuple):
         return None
     try:
@@ -56,12 +57,15 @@ def _steps(first, last):
 
 
 def _slip_of_join(left, right, begins, kept):
-    """(kind, expected, cause) of a join of what two places knew before the round, or None. begins: of each place's stretch;
-    kept: places into which something was joined in this round."""
+    """(kind, expected, cause) of a join of what two places knew before the round, or None. begins: of each place's
+    stretch; kept: places into which something was joined in this round."""
     if not (0 <= left < len(begins) and 0 <= right < len(begins)):
         return "place", f"places from 0 to {len(begins) - 1}", "There is a place for each step, and no other."
     if left >= right:
-        cause = "A pair is (left, right): the stretch of the left place comes before that of the right one, which keeps both."
+        cause = (
+            "A pair is (left, right): the stretch of the left place comes before that of the right one, which keeps "
+            "both."
+        )
         return "order", "a left place before the right one", cause
     if right in kept:
         cause = "Both joins read what the last round left, and the second one overwrites the first."
@@ -100,11 +104,17 @@ def judge_plan(arguments, result):
     lacking = [place for place in range(n) if begins[place]]
     if lacking:
         place = lacking[0]
-        cause = f"After the last round {len(lacking)} of {n} places lack something. Which place knows the stretch that ends right before step {begins[place]}?"
+        cause = (
+            f"After the last round {len(lacking)} of {n} places lack something. Which place knows the stretch that "
+            f"ends right before step {begins[place]}?"
+        )
         return Slip("lacking", f"place {place} knows {_steps(0, place)}", cause, _steps(begins[place], place))
     least = fewest_rounds(n)
     if len(plan) > least:
-        cause = "Every place knows all that it should, but later than need be. A stretch can double in each round: how many rounds does it take from 1 step to all?"
+        cause = (
+            "Every place knows all that it should, but later than need be. A stretch can double in each round: how "
+            "many rounds does it take from 1 step to all?"
+        )
         expected, got = (f"{count} round{'s' if count != 1 else ''}" for count in (least, len(plan)))
         return Slip("rounds", expected, cause, got)
     return None
@@ -128,26 +138,29 @@ PLAN = FunctionTask(
     ),
     costs={"joins": ("joins in the busiest round", busiest)},
     advice={
-        "raised-IndexError": "Places go from 0 to n - 1, also in the last group, which may have fewer steps than the others.",
+        "raised-IndexError": "Places go from 0 to n - 1, also in the last group, which may have fewer steps than the "
+        "others.",
         "raised-ZeroDivisionError": "The distances begin with 1, not with 0.",
-        "raised-ValueError": "Is it the case with a single step? Nothing is to be joined there, and there is no logarithm of 0: an empty list is the plan.",
+        "raised-ValueError": "Is it the case with a single step? Nothing is to be joined there, and there is no "
+        "logarithm of 0: an empty list is the plan.",
     },
     budget=Budget(
         points=2,
         text="at most half as many joins in any round as there are steps",
         require={"joins": PLANNED // 2},
         over=(
-            "The plan is right, but in one of its rounds more than half of the places join. Most of these joins repeat what others have joined: "
-            "if each half of the steps has all its own sums, what is it that a place in the right half lacks?"
+            "The plan is right, but in one of its rounds more than half of the places join. Most of these joins repeat "
+            "what others have joined: if each half of the steps has all its own sums, what is it that a place in the "
+            "right half lacks?"
         ),
         case=plan_case("budget", PLANNED),
     ),
     hints=(
-        "Take 8 steps. Before the last round each half of them is finished by itself: place 3 knows steps 0 to 3, place 7 steps 4 to 7. Which joins are left, "
-        "and how many?",
-        "The same holds in each half, a round earlier, and in each quarter before. So in the round with distance d the steps lie in groups of 2 d; the right half of "
-        "each group joins, and all of it with the same left place.",
+        "Take 8 steps. Before the last round each half of them is finished by itself: place 3 knows steps 0 to 3, "
+        "place 7 steps 4 to 7. Which joins are left, and how many?",
+        "The same holds in each half, a round earlier, and in each quarter before. So in the round with distance d the "
+        "steps lie in groups of 2 d; the right half of each group joins, and all of it with the same left place.",
         "For d = 1, 2 and 4 write down i // d for eight places: what is true of it in every right half? And what do "
         "you get if you multiply it by d again: which place is that, and which one stands before it?",
     ),
-)  # fmt: skip
+)

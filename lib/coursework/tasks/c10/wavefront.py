@@ -21,8 +21,8 @@ def earliest_rounds(
     joined=lambda before, under: max(before, under) + 1,
     both=True,
 ):
-    """[(directions, steps), ...]: in which round each cell can be computed; the options are mistakes. `needs`: what is needed of
-    the layer below; `joined(round of the step before, round of what is needed below)`."""
+    """[(directions, steps), ...]: in which round each cell can be computed; the options are mistakes. `needs`: what is
+    needed of the layer below; `joined(round of the step before, round of what is needed below)`."""
     below, found = np.full((1, steps), first - 1), []
     for count in directions:
         layer = np.zeros((count, steps), np.int64)
@@ -45,15 +45,18 @@ ROUNDS = (
     (lambda *a: earliest_rounds(*a, first=0), "The first round has the number 1, not 0."),
     (
         lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[min(way, len(below) - 1), t]),
-        "A cell waited for one direction of the layer below, or for the earlier of both. Its input is the outputs of both, side by side.",
+        "A cell waited for one direction of the layer below, or for the earlier of both. Its input is the outputs of "
+        "both, side by side.",
     ),
     (
         lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[0, t]),
-        "Only the forward direction of the layer below was waited for. The input of a cell is the outputs of both directions.",
+        "Only the forward direction of the layer below was waited for. The input of a cell is the outputs of both "
+        "directions.",
     ),
     (
         lambda *a: earliest_rounds(*a, needs=lambda below, way, t: below[-1, t]),
-        "Only the backward direction of the layer below was waited for. The input of a cell is the outputs of both directions.",
+        "Only the backward direction of the layer below was waited for. The input of a cell is the outputs of both "
+        "directions.",
     ),
     (
         lambda *a: earliest_rounds(*a, both=False),
@@ -73,14 +76,18 @@ ROUNDS = (
     ),
     (
         lambda *a: earliest_rounds(*a, joined=lambda before, under: before + under + 1),
-        "The rounds of what a cell waits for were added. It can begin when the later one is done: the larger of the two.",
+        "The rounds of what a cell waits for were added. It can begin when the later one is done: the larger of the "
+        "two.",
     ),
     (
         lambda *a: earliest_rounds(*a, joined=lambda before, under: min(before, under) + 1),
         "A cell began when the first of what it needs was done. It waits for the last: the larger round.",
     ),
-    (_one_by_one, "One cell after the other, as a single worker would. In a round all cells are computed whose inputs are there."),
-)  # fmt: skip
+    (
+        _one_by_one,
+        "One cell after the other, as a single worker would. In a round all cells are computed whose inputs are there.",
+    ),
+)
 
 
 def judge_rounds(arguments, result):
@@ -134,13 +141,16 @@ WAVEFRONT = FunctionTask(
         rounds_case("one cell", [1], 1),
     ),
     advice={
-        "raised-IndexError": "Step 0 has no step before it forwards, the last step has none backwards, and layer 0 has no layer below: their inputs are there from the start.",
-        "raised-ValueError": "Two shapes do not fit. The array of a layer has its own number of directions: 1 or 2 rows.",
+        "raised-IndexError": "Step 0 has no step before it forwards, the last step has none backwards, and layer 0 has "
+        "no layer below: their inputs are there from the start.",
+        "raised-ValueError": "Two shapes do not fit. The array of a layer has its own number of directions: 1 or 2 "
+        "rows.",
     },
     hints=(
         "Draw layers [2, 1] with three steps. In which round is the input of the upper layer's step 0 complete?",
-        "A cell can be computed one round after the last of what it needs. Go through the layers from below, and through each direction in its own order.",
-        "Keep the rounds of the layer below. For each direction begin with 0 before its first step; each cell is 1 more than the larger of two numbers: that of "
-        "the step before, and the largest of column t below.",
+        "A cell can be computed one round after the last of what it needs. Go through the layers from below, and "
+        "through each direction in its own order.",
+        "Keep the rounds of the layer below. For each direction begin with 0 before its first step; each cell is 1 "
+        "more than the larger of two numbers: that of the step before, and the largest of column t below.",
     ),
 )

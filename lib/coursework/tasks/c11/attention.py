@@ -62,8 +62,8 @@ ATTENTION = KernelTask(
         *(
             Suspect(
                 _of_attention(lambda q, k, v, s, f=forgotten: running(q, k, v, s, *f, of_step=TILE), TILE + 1),
-                "Within a tile all is right, and from tile to tile something is not corrected: when the next one has a larger score, both sum and "
-                "result were counted from the old one.",
+                "Within a tile all is right, and from tile to tile something is not corrected: when the next one has a "
+                "larger score, both sum and result were counted from the old one.",
             )
             for forgotten in ((True, False), (False, True), (False, False))
         ),
@@ -80,46 +80,50 @@ ATTENTION = KernelTask(
                 lambda q, k, v, s: attention(q, k[(len(k) - 1) // TILE * TILE :], v[(len(k) - 1) // TILE * TILE :], s),
                 TILE + 1,
             ),
-            "This is the last tile alone. Largest score, sum and result go on from tile to tile: let them begin before the loop.",
+            "This is the last tile alone. Largest score, sum and result go on from tile to tile: let them begin before "
+            "the loop.",
         ),
         Suspect(
             _of_attention(lambda q, k, v, s: attention(q, _stale(k), _stale(v), s), TILE + 1),
-            "The last tile is not full, and what the tile before left in its other places was used as keys, too. How many keys are "
-            "there from `start` on?",
+            "The last tile is not full, and what the tile before left in its other places was used as keys, too. How "
+            "many keys are there from `start` on?",
         ),
         Suspect(
             _of_attention(lambda q, k, v, s: attention(q, _filled(k), _filled(v), s)),
-            "The last tile is not full, and its other places were filled with 0 and used. A score of 0 is a score like others: exp(0) is 1. "
-            "Keys that do not exist must be left out.",
+            "The last tile is not full, and its other places were filled with 0 and used. A score of 0 is a score like "
+            "others: exp(0) is 1. Keys that do not exist must be left out.",
         ),
     ),
     tell_first=TOLD_FIRST,
     advice={
         "divergent-barrier": (
-            "All threads of a block must reach the barrier, those without a query too: they load for the others. Keep cuda.syncthreads() "
-            "out of every `if`, and out of every loop whose rounds differ."
+            "All threads of a block must reach the barrier, those without a query too: they load for the others. Keep "
+            "cuda.syncthreads() out of every `if`, and out of every loop whose rounds differ."
         ),
         "barrier-after-exit": (
-            "A thread that has come to its end does not reach the barrier. Does one without a query return early? It has keys to load for "
-            "others: guard its query and its store in the place of the return. Or does the barrier stand in an `if`, and it passed by?"
+            "A thread that has come to its end does not reach the barrier. Does one without a query return early? It "
+            "has keys to load for others: guard its query and its store in the place of the return. Or does the "
+            "barrier stand in an `if`, and it passed by?"
         ),
         "uninitialised-shared": (
-            "A place of a tile is read that nobody has filled. 16 keys of 4 numbers are 64 places, and the block has 32 threads: each fills "
-            "two of each tile. Is the last tile full? And is there a barrier between storing and reading?"
+            "A place of a tile is read that nobody has filled. 16 keys of 4 numbers are 64 places, and the block has "
+            "32 threads: each fills two of each tile. Is the last tile full? And is there a barrier between storing "
+            "and reading?"
         ),
-        "uninitialised-local": "A local array holds anything at first. Begin `result` with zeros, and fill `query` in every thread that uses it.",
+        "uninitialised-local": "A local array holds anything at first. Begin `result` with zeros, and fill `query` in "
+        "every thread that uses it.",
         "out-of-bounds": (
-            "Three lengths are in play: queries, keys, and the 16 keys of a tile. Compare this index with the length of its own array. The "
-            "last block may have threads without a query, and the last tile fewer keys than 16."
+            "Three lengths are in play: queries, keys, and the 16 keys of a tile. Compare this index with the length "
+            "of its own array. The last block may have threads without a query, and the last tile fewer keys than 16."
         ),
         "not-finite": (
-            "A number overflowed, or NaN came in. exp(score) overflows in float32 from 89 on: subtract the largest score so far. That begins "
-            "below all scores, with -inf, and -inf - (-inf) is NaN: has it become a score before you subtract it from itself? And does "
-            "`result` begin with zeros?"
+            "A number overflowed, or NaN came in. exp(score) overflows in float32 from 89 on: subtract the largest "
+            "score so far. That begins below all scores, with -inf, and -inf - (-inf) is NaN: has it become a score "
+            "before you subtract it from itself? And does `result` begin with zeros?"
         ),
         "wrong-value": (
-            "Work out the first wrong query with two keys. After each key: the largest score so far; by what were sum and result "
-            "multiplied; what was added to each?"
+            "Work out the first wrong query with two keys. After each key: the largest score so far; by what were sum "
+            "and result multiplied; what was added to each?"
         ),
     },
     budget=Budget(
@@ -127,24 +131,27 @@ ATTENTION = KernelTask(
         text="at most 64 load requests to global memory (776 without tiles), and two barriers for each tile",
         require={"global_load_requests": 64, "barriers": 6},
         over=(
-            "The result is right, but the warps ask global memory more often than they must. Each key and each value is loaded once for "
-            "a block, and a query once for its thread. Which of them is loaded again in the loop over the keys of a tile?"
+            "The result is right, but the warps ask global memory more often than they must. Each key and each value "
+            "is loaded once for a block, and a query once for its thread. Which of them is loaded again in the loop "
+            "over the keys of a tile?"
         ),
         causes=(
             (
                 lambda rows: "barriers" in names_over(rows),
-                "The result is right, but the block waits more often than it must: once when a tile is full, keys and values, and once when "
-                "everybody has used it.",
+                "The result is right, but the block waits more often than it must: once when a tile is full, keys and "
+                "values, and once when everybody has used it.",
             ),
         ),
         case=attention_case("exact", 64, 48),
     ),
     hints=(
-        "For one query, key after key: what does it have to remember to give the result at the end? And who, of the block, needs the same key "
-        "next?",
-        "A loop over tiles: load 16 keys and values together, wait, let each thread go through the keys of the tile with its own query, wait. "
-        "In the inner loop it is task 3, with an array `result` that gets the same correction as the sum.",
-        "Loading: number the 64 places of a tile; a thread takes its own and the one 32 further on, as far as there are keys. Inner loop: "
-        "over as many keys as the tile has; a score, the larger of two, a correction, a weight. Guard the store only.",
+        "For one query, key after key: what does it have to remember to give the result at the end? And who, of the "
+        "block, needs the same key next?",
+        "A loop over tiles: load 16 keys and values together, wait, let each thread go through the keys of the tile "
+        "with its own query, wait. In the inner loop it is task 3, with an array `result` that gets the same "
+        "correction as the sum.",
+        "Loading: number the 64 places of a tile; a thread takes its own and the one 32 further on, as far as there "
+        "are keys. Inner loop: over as many keys as the tile has; a score, the larger of two, a correction, a weight. "
+        "Guard the store only.",
     ),
 )

@@ -47,12 +47,14 @@ def way_back(
 MISTAKES = (
     (
         {"weights": lambda s, top, total, raw: np.exp(raw - top) / total},
-        "the weights are of scores without the cap, or of scores that it only cuts off. tanh bends them all; `top` and `total` are of such.",
+        "the weights are of scores without the cap, or of scores that it only cuts off. tanh bends them all; `top` and "
+        "`total` are of such.",
     ),
     ({"weights": lambda s, top, total, raw: np.exp(s - top)}, "the weights were not divided by `total`."),
     (
         {"root": 1.0},
-        "scores were not divided by the square root of the width when they were computed again. `top` and `total` are of scores that were.",
+        "scores were not divided by the square root of the width when they were computed again. `top` and `total` are "
+        "of scores that were.",
     ),
     (
         {"root": 1.0, "scale": 1.0},
@@ -60,7 +62,8 @@ MISTAKES = (
     ),
     (
         {"weights": lambda s, top, total, raw: np.exp(s - top) / np.exp(s - top).sum(axis=1, keepdims=True)},
-        "the weights were divided by their sum over this tile. A query looks at other keys, too: `total` is the sum over all.",
+        "the weights were divided by their sum over this tile. A query looks at other keys, too: `total` is the sum "
+        "over all.",
     ),
     (
         {"weights": lambda s, top, total, raw: np.exp(s) / total},
@@ -72,7 +75,8 @@ MISTAKES = (
     ),
     (
         {"bent": lambda raw, capped, cap: 1},
-        "the cap was forgotten on the way back. Where a score is near the cap, the score before it hardly changes anything.",
+        "the cap was forgotten on the way back. Where a score is near the cap, the score before it hardly changes "
+        "anything.",
     ),
     (
         {"bent": lambda raw, capped, cap: 1 - (raw / cap) ** 2},
@@ -126,7 +130,10 @@ def judge_back(arguments, result):
         part.dtype.kind not in "iuf" for part in said
     ):
         came = ", ".join(f"{part.shape} of {part.dtype}" for part in said) or short_type(result)
-        cause = "Three arrays are asked for, in this order: one like q, one like k, one like v. A sum over queries is a product with the transpose."
+        cause = (
+            "Three arrays are asked for, in this order: one like q, one like k, one like v. A sum over queries is a "
+            "product with the transpose."
+        )
         return Slip("type", f"arrays of shapes {shapes}", cause, came)
     said = [part.astype(np.float64) for part in said]
     for name, index in (("of_v", 2), ("of_q", 0), ("of_k", 1)):
@@ -148,12 +155,15 @@ def judge_back(arguments, result):
             return Slip(name, told, f"{name}: {NEARLY}", got)
         if index == 2:
             cause = (
-                "of_v: look at the weights first, exp(capped score - top) / total. Row j is the sum over queries of the weight of "
-                "key j times the row of grad."
+                "of_v: look at the weights first, exp(capped score - top) / total. Row j is the sum over queries of "
+                "the weight of key j times the row of grad."
             )
         else:
             operand = "k" if index == 0 else "q"
-            cause = f"{name}: a row is the sum of slopes times rows of {operand}, divided by the square root of the width. of_v is right, so the weights are."
+            cause = (
+                f"{name}: a row is the sum of slopes times rows of {operand}, divided by the square root of the width. "
+                "of_v is right, so the weights are."
+            )
         return Slip(name, told, cause, got)
     return None
 
@@ -166,7 +176,8 @@ BACK = FunctionTask(
     id="11-back",
     section=Section("11.7", "11_backward", "Who adds what"),
     title="The way back through a cap",
-    objective="Derive the gradients of a tile of keys for scores with a soft cap, from two numbers that each query has kept",
+    objective="Derive the gradients of a tile of keys for scores with a soft cap, from two numbers that each query has "
+    "kept",
     points=3,
     minutes=24,
     judge=judge_back,
@@ -178,15 +189,17 @@ BACK = FunctionTask(
         back_case("capped at 1000", 3, 5, 4, factor=3000.0, cap=1000.0),
     ),
     advice={
-        "raised-RuntimeWarning": "An exponential overflowed. exp(score - top) is never above 1, as top is the largest score of the query.",
-        "raised-ValueError": "Do the shapes fit? The weights have a row for each query and a column for each key; top[:, None] is a column.",
+        "raised-RuntimeWarning": "An exponential overflowed. exp(score - top) is never above 1, as top is the largest "
+        "score of the query.",
+        "raised-ValueError": "Do the shapes fit? The weights have a row for each query and a column for each key; "
+        "top[:, None] is a column.",
     },
     hints=(
-        "Which steps of the way forward can be done again with this tile alone? What of the other keys comes in by top, total and "
-        "along? And which of the four steps back meets the cap?",
-        "Everything up to the gradient of a capped score is as on the page. From there one more step leads to the score before the "
-        "cap: the derivative of cap * tanh(x / cap). It can be said by the capped score alone.",
-        "Seven steps: scores, capped ones, weights, of_v, what arrives at the capped scores, what arrives at the scores, of_q and of_k. "
-        "top, total and along need a second axis to stand beside rows.",
+        "Which steps of the way forward can be done again with this tile alone? What of the other keys comes in by "
+        "top, total and along? And which of the four steps back meets the cap?",
+        "Everything up to the gradient of a capped score is as on the page. From there one more step leads to the "
+        "score before the cap: the derivative of cap * tanh(x / cap). It can be said by the capped score alone.",
+        "Seven steps: scores, capped ones, weights, of_v, what arrives at the capped scores, what arrives at the "
+        "scores, of_q and of_k. top, total and along need a second axis to stand beside rows.",
     ),
 )

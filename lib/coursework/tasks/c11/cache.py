@@ -76,7 +76,8 @@ DECODE = CompiledTask(
             lambda q, keys, values, length, scale, out: (
                 np.full(out.shape, np.nan) if np.isnan(values).any() else NOTHING
             ),
-            "NaN came in from beyond `length`. A weight of 0 does not help: 0 * NaN is NaN. Do not load those positions.",
+            "NaN came in from beyond `length`. A weight of 0 does not help: 0 * NaN is NaN. Do not load those "
+            "positions.",
         ),
         Suspect(
             lambda q, keys, values, length, scale, out: (
@@ -91,40 +92,44 @@ DECODE = CompiledTask(
         Suspect(_of_cache(begin=1), "The first position is missing. Does the loop begin at 0?"),
         Suspect(
             _of_cache(group=lambda h, heads, groups: h % groups),
-            "Heads that share keys are neighbours: with 6 heads and 2 in the cache, heads 0 to 2 use the first, heads 3 to 5 the second. This "
-            "is head h with h % groups.",
+            "Heads that share keys are neighbours: with 6 heads and 2 in the cache, heads 0 to 2 use the first, heads "
+            "3 to 5 the second. This is head h with h % groups.",
         ),
         Suspect(
             _of_cache(group=lambda h, heads, groups: 0),
-            "All heads used the first head of the cache. So many neighbours share one: the number of heads of q // that of the cache.",
+            "All heads used the first head of the cache. So many neighbours share one: the number of heads of q // "
+            "that of the cache.",
         ),
         *(Suspect(_of_cache(how=formula), cause) for formula, cause in ONLINE),
         Suspect(
             lambda q, keys, values, length, scale, out: decoded(q, keys, values, scale * scale, 0, length),
-            "Each score was multiplied by `scale` twice: once where it is compared, and again where its weight is made?",
+            "Each score was multiplied by `scale` twice: once where it is compared, and again where its weight is "
+            "made?",
         ),
     ),
     advice={
         "raised-IndexError": (
-            "An index left its array. q and out have a row for each head; keys and values have fewer heads, each for several of q's: to "
-            "which does head h belong?"
+            "An index left its array. q and out have a row for each head; keys and values have fewer heads, each for "
+            "several of q's: to which does head h belong?"
         ),
         "nothing-written": (
-            "Nothing was stored, or NaN was stored again: out holds NaN before, and 0 * NaN is NaN. Does each row of out begin with 0, before it is "
-            "corrected?"
+            "Nothing was stored, or NaN was stored again: out holds NaN before, and 0 * NaN is NaN. Does each row of "
+            "out begin with 0, before it is corrected?"
         ),
         "not-finite": (
-            "NaN or an infinity on the way. out holds NaN before, and 0 * NaN is NaN. Does each row of it begin with 0? -inf - (-inf) is NaN: is the "
-            "largest score a score before it is subtracted from itself? And is a position beyond `length` loaded?"
+            "NaN or an infinity on the way. out holds NaN before, and 0 * NaN is NaN. Does each row of it begin with "
+            "0? -inf - (-inf) is NaN: is the largest score a score before it is subtracted from itself? And is a "
+            "position beyond `length` loaded?"
         ),
         "wrong-value": (
-            "Work out the first wrong head with length = 2. Which head of the cache is its own? Which two scores come, and what are their "
-            "weights? Do largest score and sum begin anew in each head?"
+            "Work out the first wrong head with length = 2. Which head of the cache is its own? Which two scores come, "
+            "and what are their weights? Do largest score and sum begin anew in each head?"
         ),
         "some-unwritten": "Does the loop go over all heads of q, and over all columns of out?",
         "raised-ZeroDivisionError": (
-            "The sum of the weights is 0: was anything added to it? Does the largest score begin below all scores, with -inf? If it begins with 0, and "
-            "all scores are far below, their exponentials are 0. And is `heads // groups` computed from q and keys?"
+            "The sum of the weights is 0: was anything added to it? Does the largest score begin below all scores, "
+            "with -inf? If it begins with 0, and all scores are far below, their exponentials are 0. And is `heads // "
+            "groups` computed from q and keys?"
         ),
         "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library.",
         "raised-TypingError": "numba has no einsum. Scalars and loops will do: a score is a sum of `width` products.",
@@ -134,16 +139,18 @@ DECODE = CompiledTask(
         text="no array made inside, however long the cache is",
         require={"arrays": 0, "numpy_bytes": 4096},
         over=(
-            "The result is right, but an array is made on the way, for scores or weights. With an online softmax no score has to be kept: the row of "
-            "out is corrected when a larger score comes."
+            "The result is right, but an array is made on the way, for scores or weights. With an online softmax no "
+            "score has to be kept: the row of out is corrected when a larger score comes."
         ),
         case=cache_case("long", 4, 2, 80, 64, 8),
     ),
     hints=(
-        "With 6 heads of q and 2 heads in the cache: which heads belong together? And which positions of the cache have been filled so far?",
-        "A loop over heads, in it one over positions below `length`. It is the online softmax again: the result, out[h], is "
-        "corrected together with the sum, and divided at the end.",
-        "Head h uses head h // (heads // groups) of the cache. For each position: a score, the larger of it and the largest so far, one exponential "
-        "that corrects and one that weighs; two loops over `width` for the score and for out[h].",
+        "With 6 heads of q and 2 heads in the cache: which heads belong together? And which positions of the cache "
+        "have been filled so far?",
+        "A loop over heads, in it one over positions below `length`. It is the online softmax again: the result, "
+        "out[h], is corrected together with the sum, and divided at the end.",
+        "Head h uses head h // (heads // groups) of the cache. For each position: a score, the larger of it and the "
+        "largest so far, one exponential that corrects and one that weighs; two loops over `width` for the score and "
+        "for out[h].",
     ),
 )

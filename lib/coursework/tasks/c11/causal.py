@@ -32,8 +32,8 @@ def _masked_as_zero(q, k, v, scale, out):
 
 
 def needed_bytes(n, skip=True):
-    """Of queries and results, and for each block of the keys and values of its tiles, each once: up to the last query of the block,
-    or of all of them."""
+    """Of queries and results, and for each block of the keys and values of its tiles, each once: up to the last query
+    of the block, or of all of them."""
     ends = [min(start + BLOCK, n) if skip else n for start in range(0, n, BLOCK)]
     return 4 * HEAD * (2 * n + 2 * sum(min(-(-end // TILE) * TILE, n) for end in ends))
 
@@ -69,8 +69,8 @@ CAUSAL = KernelTask(
         ),
         Suspect(
             _seen(lambda i, j: (j % TILE <= i) & (j < i // BLOCK * BLOCK + BLOCK)),
-            "A key's place within its tile was compared with the query. Place r of a tile is key start + r: how many keys from `start` on may query "
-            "i look at?",
+            "A key's place within its tile was compared with the query. Place r of a tile is key start + r: how many "
+            "keys from `start` on may query i look at?",
         ),
         Suspect(
             _seen(lambda i, j: j <= i % BLOCK),
@@ -78,15 +78,18 @@ CAUSAL = KernelTask(
         ),
         Suspect(
             _seen(lambda i, j: j < i // TILE * TILE + TILE),
-            "Each query looks at the whole of its own tile. In the tile on the diagonal each query has an end of its own.",
+            "Each query looks at the whole of its own tile. In the tile on the diagonal each query has an end of its "
+            "own.",
         ),
         Suspect(
             _seen(lambda i, j: j < i // BLOCK * BLOCK + BLOCK),
-            "Each query looks at the keys of its whole block. In the tiles on the diagonal each query has an end of its own.",
+            "Each query looks at the keys of its whole block. In the tiles on the diagonal each query has an end of "
+            "its own.",
         ),
         Suspect(
             _seen(lambda i, j: (j <= i) & (j < i // BLOCK * BLOCK + TILE)),
-            "The loop over tiles ends with the first query of the block: the last one may look at keys of one tile more.",
+            "The loop over tiles ends with the first query of the block: the last one may look at keys of one tile "
+            "more.",
         ),
         Suspect(
             _seen(lambda i, j: (j <= i) & ((j < i // TILE * TILE) | (i < TILE))),
@@ -114,31 +117,34 @@ CAUSAL = KernelTask(
     advice=ATTENTION.advice
     | {
         "divergent-barrier": (
-            "All threads of a block must make the same rounds over tiles: a barrier waits for all. The end of that loop belongs to the "
-            "block: the place of its last query. The end of a thread belongs into the inner loop."
+            "All threads of a block must make the same rounds over tiles: a barrier waits for all. The end of that "
+            "loop belongs to the block: the place of its last query. The end of a thread belongs into the inner loop."
         ),
         "barrier-after-exit": (
-            "A thread has left the loop over tiles, or the kernel, and others wait for it at the barrier. The end of that loop belongs to the "
-            "block: the place of its last query. The end of a thread belongs into the inner loop."
+            "A thread has left the loop over tiles, or the kernel, and others wait for it at the barrier. The end of "
+            "that loop belongs to the block: the place of its last query. The end of a thread belongs into the inner "
+            "loop."
         ),
         "wrong-value": (
-            "Is query 0 right? It sees one key, so out[0] is v[0]. Then the first wrong query: which keys does it look at, and which "
-            "of them are after it? If only large scores go wrong: does the largest score begin below all scores, with -inf?"
+            "Is query 0 right? It sees one key, so out[0] is v[0]. Then the first wrong query: which keys does it look "
+            "at, and which of them are after it? If only large scores go wrong: does the largest score begin below all "
+            "scores, with -inf?"
         ),
     },
     budget=Budget(
         points=2,
-        text=f"for {_LONG} queries and keys at most {needed_bytes(_LONG)} bytes used in global memory: no tile that lies above the diagonal of a block",
+        text=f"for {_LONG} queries and keys at most {needed_bytes(_LONG)} bytes used in global memory: no tile that "
+        "lies above the diagonal of a block",
         require={"bytes_used": needed_bytes(_LONG)},
         over=(
-            "The result is right, but more is loaded than a block needs. Its last query is 32 * blockIdx.x + 31: no tile beyond it. Is "
-            "anything loaded twice: the query, once for each tile?"
+            "The result is right, but more is loaded than a block needs. Its last query is 32 * blockIdx.x + 31: no "
+            "tile beyond it. Is anything loaded twice: the query, once for each tile?"
         ),
         causes=(
             (
                 lambda rows: any(o.counted == needed_bytes(_LONG, skip=False) for o in rows),
-                "The result is right, but all tiles are loaded, also those that lie above the diagonal: keys that no query of the block may "
-                "look at. Where can the loop over tiles end?",
+                "The result is right, but all tiles are loaded, also those that lie above the diagonal: keys that no "
+                "query of the block may look at. Where can the loop over tiles end?",
             ),
         ),
         case=causal_case("exact", _LONG),
@@ -150,11 +156,12 @@ CAUSAL = KernelTask(
         ),
     ),
     hints=(
-        "For block 1, with queries 32 to 63: which tiles of 16 keys may nobody look at? Which tiles may all look at, and in which is it "
-        "different from query to query?",
-        "Two ends: the loop over tiles ends with the last query of the block, for all its threads alike, because of the barriers. The loop "
-        "over the keys of a tile ends with the thread's own query.",
-        "The kernel of task 10, with two ends changed. That of the tiles is the same for threads 0 and 31: what is the first key that thread 31 does not see, and "
-        "is it a key at all? That of the keys in a tile is different for the two: how many keys from `start` on does thread t see?",
+        "For block 1, with queries 32 to 63: which tiles of 16 keys may nobody look at? Which tiles may all look at, "
+        "and in which is it different from query to query?",
+        "Two ends: the loop over tiles ends with the last query of the block, for all its threads alike, because of "
+        "the barriers. The loop over the keys of a tile ends with the thread's own query.",
+        "The kernel of task 10, with two ends changed. That of the tiles is the same for threads 0 and 31: what is the "
+        "first key that thread 31 does not see, and is it a key at all? That of the keys in a tile is different for "
+        "the two: how many keys from `start` on does thread t see?",
     ),
 )

@@ -156,7 +156,8 @@ FAILS = CounterexampleTask(
             right=_right_softmax,
             fields={"x": Numbers(1, 8, -200, 200)},
             case=_numbers_case,
-            lead="`largest` begins with 0. For which x is it still 0 at the end, and what is then the largest of the exponentials?",
+            lead="`largest` begins with 0. For which x is it still 0 at the end, and what is then the largest of the "
+            "exponentials?",
         ),
         Flaw(
             name="third",
@@ -166,8 +167,8 @@ FAILS = CounterexampleTask(
             fields={"x": Numbers(2, 8, -10000, 10000)},
             case=_numbers_case,
             lead=(
-                "A float32 has about seven digits. How large must `squares` be, so that the distances of the numbers from each other stand in "
-                "digits that it does not have?"
+                "A float32 has about seven digits. How large must `squares` be, so that the distances of the numbers "
+                "from each other stand in digits that it does not have?"
             ),
         ),
         Flaw(
@@ -177,15 +178,16 @@ FAILS = CounterexampleTask(
             right=_right_causal,
             fields={"queries": Whole(1, 64), "keys": Whole(1, 64)},
             case=_causal_case,
-            lead="Which keys does query 0 see, as `end` has it, and which as the formula has it? For which sizes are they the same?",
+            lead="Which keys does query 0 see, as `end` has it, and which as the formula has it? For which sizes are "
+            "they the same?",
         ),
     ),
     hints=(
-        "Each kernel is right for numbers around 0, and for as many queries as keys: the author tried nothing else. Where does each of them "
-        "compute something that is not in the formula?",
-        "first: exp grows fast. second: it also falls fast, and 0 / 0 is no number. third: two large numbers are subtracted. fourth: "
-        "draw the triangle for 2 queries and 4 keys.",
-        "first: one number near 100 is enough. second: all of them on the same side of 0, and far from it. third: far from 0, and close to "
-        "each other, but not equal. fourth: two sizes that differ, with more than one key.",
+        "Each kernel is right for numbers around 0, and for as many queries as keys: the author tried nothing else. "
+        "Where does each of them compute something that is not in the formula?",
+        "first: exp grows fast. second: it also falls fast, and 0 / 0 is no number. third: two large numbers are "
+        "subtracted. fourth: draw the triangle for 2 queries and 4 keys.",
+        "first: one number near 100 is enough. second: all of them on the same side of 0, and far from it. third: far "
+        "from 0, and close to each other, but not equal. fourth: two sizes that differ, with more than one key.",
     ),
 )

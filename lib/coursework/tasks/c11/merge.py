@@ -55,8 +55,9 @@ def _factors(change):
 MERGES = (
     (
         _factors(lambda m1, m2, m: (1, 1)),
-        "here the two were added as they are. Each part counts with a largest score of its own: its exponentials are exp(score - m1) or "
-        "exp(score - m2). What turns exp(score - m1) into exp(score - m)? Either of the two parts can be the one with the smaller m.",
+        "here the two were added as they are. Each part counts with a largest score of its own: its exponentials are "
+        "exp(score - m1) or exp(score - m2). What turns exp(score - m1) into exp(score - m)? Either of the two parts "
+        "can be the one with the smaller m.",
     ),
     (
         _factors(lambda m1, m2, m: (np.exp(m2 - m), np.exp(m1 - m))),
@@ -64,12 +65,13 @@ MERGES = (
     ),
     (
         _factors(lambda m1, m2, m: (np.exp(m - m1), np.exp(m - m2))),
-        "the exponent is turned round: exp(score - m) is exp(score - m1) times exp(m1 - m), and m1 - m is never above 0.",
+        "the exponent is turned round: exp(score - m) is exp(score - m1) times exp(m1 - m), and m1 - m is never above "
+        "0.",
     ),
     (
         _factors(lambda m1, m2, m: (np.exp(m1), np.exp(m2))),
-        "these are sums of exp(score), without a largest score. That overflows where scores are large: bring both parts to the "
-        "common m.",
+        "these are sums of exp(score), without a largest score. That overflows where scores are large: bring both "
+        "parts to the common m.",
     ),
     (
         _factors(lambda m1, m2, m: (m1 >= m2, m2 > m1)),
@@ -130,7 +132,10 @@ def judge_merge(arguments, result):
         with np.errstate(all="ignore"):
             divided = right / total, merged(m1, l1, np.divide(acc1, l1), m2, l2, np.divide(acc2, l2))[2]
         if kind == "acc" and any(np.allclose(found, guess, rtol=1e-9) for guess in divided):
-            cause = "acc was divided by l. That comes once, when all keys have been seen: a part that is divided cannot be merged."
+            cause = (
+                "acc was divided by l. That comes once, when all keys have been seen: a part that is divided cannot be "
+                "merged."
+            )
             return Slip(kind, expected, cause, got)
         if not np.isfinite(found).all():
             cause = f"{kind} is no number here. An exponent above 700 overflows; -inf - (-inf) and 0 * inf are NaN."
@@ -138,8 +143,8 @@ def judge_merge(arguments, result):
         if np.allclose(found, right, rtol=1e-5, atol=1e-5):
             return Slip(kind, expected, f"{kind}: {NEARLY}", got)
         cause = (
-            f"{kind} is off. Take m1 = 0, m2 = 1: by which factor does each exponential of the first part shrink, if it is to be "
-            "counted from 1 and not from 0?"
+            f"{kind} is off. Take m1 = 0, m2 = 1: by which factor does each exponential of the first part shrink, if "
+            "it is to be counted from 1 and not from 0?"
         )
         return Slip(kind, expected, cause, got)
     return None
@@ -165,16 +170,17 @@ MERGE = FunctionTask(
     advice={
         "raised-RuntimeWarning": _EMPTY,
         "raised-OverflowError": (
-            "The exponent is above 700. exp(score - m) is exp(score - m1) times exp(m1 - m): m1 - m is never above 0. Or was "
-            "exp taken of a score itself?"
+            "The exponent is above 700. exp(score - m) is exp(score - m1) times exp(m1 - m): m1 - m is never above 0. "
+            "Or was exp taken of a score itself?"
         ),
-        "raised-ZeroDivisionError": "Nothing has to be divided here: l and acc stay sums. Who divides, does it when all keys have been seen.",
+        "raised-ZeroDivisionError": "Nothing has to be divided here: l and acc stay sums. Who divides, does it when "
+        "all keys have been seen.",
     },
     hints=(
         "A key with score s stands in acc1 as exp(s - m1) * v. As what shall it stand in the result?",
-        "Every term of a part gets the same factor, so l and acc get it, too. One factor for each part; for the part with the larger m "
-        "it is 1. If m is -inf nothing was seen, and no factor is needed.",
-        "Three lines for m and the two factors, a line that returns. Where m is -inf, return early: the difference in the exponent would "
-        "be that of two infinities.",
+        "Every term of a part gets the same factor, so l and acc get it, too. One factor for each part; for the part "
+        "with the larger m it is 1. If m is -inf nothing was seen, and no factor is needed.",
+        "Three lines for m and the two factors, a line that returns. Where m is -inf, return early: the difference in "
+        "the exponent would be that of two infinities.",
     ),
 )

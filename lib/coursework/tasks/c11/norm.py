@@ -47,13 +47,14 @@ def _root(x, eps):
 
 
 _CANCELLED = (
-    "Digits were lost among large numbers, and there are two places where that happens. Do the sums begin with 0.0, so that they are "
-    "float64? (x[i].mean() and np.float32(0) add up in float32.) And is the variance the mean of the squared distances from the mean? The mean of "
-    "the squares less the square of the mean is a difference of two large numbers, nearly equal: what is left of it is what rounding left over."
+    "Digits were lost among large numbers, and there are two places where that happens. Do the sums begin with 0.0, so "
+    "that they are float64? (x[i].mean() and np.float32(0) add up in float32.) And is the variance the mean of the "
+    "squared distances from the mean? The mean of the squares less the square of the mean is a difference of two large "
+    "numbers, nearly equal: what is left of it is what rounding left over."
 )
 _OUTSIDE = (
-    "Is a sum made before the prange loop? numba takes it for one sum of all rows, then. Let the sums of a row begin inside the loop, each "
-    "time anew."
+    "Is a sum made before the prange loop? numba takes it for one sum of all rows, then. Let the sums of a row begin "
+    "inside the loop, each time anew."
 )
 _NORMS = 64 * 32
 
@@ -113,7 +114,8 @@ NORM = ParallelTask(
         ),
         Suspect(
             _norm(square=lambda x, away: (x - x.sum(axis=1, keepdims=True)) ** 2),
-            "For the variance the sum was subtracted, and not the mean: the sum was divided by the number of columns too late.",
+            "For the variance the sum was subtracted, and not the mean: the sum was divided by the number of columns "
+            "too late.",
         ),
         Suspect(
             _norm(square=lambda x, away: x**2),
@@ -126,7 +128,8 @@ NORM = ParallelTask(
         *(
             Suspect(
                 _unless_alike(formula),
-                "The bias was added too early. The order is: distance from the mean, divided by the root, times the weight, plus the bias.",
+                "The bias was added too early. The order is: distance from the mean, divided by the root, times the "
+                "weight, plus the bias.",
             )
             for formula in (
                 lambda x, weight, bias, eps: (_away(x) + bias) / _root(x, eps) * weight,
@@ -149,7 +152,8 @@ NORM = ParallelTask(
                 if len(x) > 1
                 else NOTHING
             ),
-            "Mean and variance are those of all rows together. Each row has its own: let both sums begin anew in each row.",
+            "Mean and variance are those of all rows together. Each row has its own: let both sums begin anew in each "
+            "row.",
         ),
         Suspect(
             lambda x, weight, bias, eps, out: (
@@ -160,46 +164,51 @@ NORM = ParallelTask(
     ),
     advice={
         "precision": (
-            f"In a case far from 0 (around 2000, or -100000): {_CANCELLED[:1].lower()}{_CANCELLED[1:]} In a case around 0 no digits are lost, and a "
-            "term is slightly off: is each sum divided by the number of columns, and eps under the root?"
+            f"In a case far from 0 (around 2000, or -100000): {_CANCELLED[:1].lower()}{_CANCELLED[1:]} In a case "
+            "around 0 no digits are lost, and a term is slightly off: is each sum divided by the number of columns, "
+            "and eps under the root?"
         ),
-        "not-finite": f"A variance below 0, or a division by 0? {_CANCELLED} And is eps added before the root is taken?",
+        "not-finite": f"A variance below 0, or a division by 0? {_CANCELLED} Is eps added before the root is taken?",
         "wrong-value": (
-            f"If the rows around 0 were right, and those far from it are not: {_CANCELLED[:1].lower()}{_CANCELLED[1:]} Else work out the "
-            "first wrong row: its mean, the mean of the squared distances, the root of that plus eps."
+            f"If the rows around 0 were right, and those far from it are not: {_CANCELLED[:1].lower()}{_CANCELLED[1:]} "
+            "Else work out the first wrong row: its mean, the mean of the squared distances, the root of that plus "
+            "eps."
         ),
         "raised-ZeroDivisionError": "The variance of equal numbers is 0. eps is added to it, under the root.",
         "raised-ValueError": _OUTSIDE,
         "raised-UnsupportedRewriteError": _OUTSIDE,
-        "race": "Two rows use the same number at the same time. Mean and variance belong to a row: make them inside the prange loop.",
+        "race": "Two rows use the same number at the same time. Mean and variance belong to a row: make them inside "
+        "the prange loop.",
         "carried-scalar": "Mean and variance belong to a row. Let their sums begin anew inside the prange loop.",
         "raised-IndexError": "An index left its array: weight and bias have an element for each column.",
     },
     watch=Watch(starts=3),
     budget=Budget(
         points=1,
-        text="no array made inside, at most five elements loaded for each of out (x three times, weight, bias), each stored once",
+        text="no array made inside, at most five elements loaded for each of out (x three times, weight, bias), each "
+        "stored once",
         require={"arrays": 0, "numpy_bytes": 4096, "loads": 5 * _NORMS, "stores": _NORMS},
         over="The result is right, but an array is made on the way. Mean and variance are two numbers for a row.",
         causes=(
             (
                 lambda rows: "arrays" not in names_over(rows) and "stores" in names_over(rows),
-                "The result is right, but out is stored more than once for each element. What waits in out can be computed again from x.",
+                "The result is right, but out is stored more than once for each element. What waits in out can be "
+                "computed again from x.",
             ),
             (
                 lambda rows: "arrays" not in names_over(rows) and "loads" in names_over(rows),
-                "The result is right, but more is loaded than x three times, weight and bias. Is x[i, j] loaded once a round, into a "
-                "name?",
+                "The result is right, but more is loaded than x three times, weight and bias. Is x[i, j] loaded once a "
+                "round, into a name?",
             ),
         ),
         case=Case("64 x 32", norm_arguments(64, 32)),
     ),
     hints=(
-        "Take 1000, 1001 and 1002. What are the mean of the squares and the square of the mean, with seven digits? And what are the "
-        "distances from the mean?",
-        "Three passes over a row: the mean; the mean of the squared distances from it; the result. float64 costs nothing here: sums that "
-        "begin with 0.0 have it.",
-        "One scale for each row, 1 over a root, before the third pass. In the third pass: distance times scale times weight[j], plus "
-        "bias[j].",
+        "Take 1000, 1001 and 1002. What are the mean of the squares and the square of the mean, with seven digits? And "
+        "what are the distances from the mean?",
+        "Three passes over a row: the mean; the mean of the squared distances from it; the result. float64 costs "
+        "nothing here: sums that begin with 0.0 have it.",
+        "One scale for each row, 1 over a root, before the third pass. In the third pass: distance times scale times "
+        "weight[j], plus bias[j].",
     ),
 )

@@ -9,7 +9,8 @@ from .shared import NOTHING
 
 
 def mix_arguments(groups, heads, positions, width):
-    """make(rng) -> weights (groups, heads, positions), values (groups, positions, width), out (groups, heads, width)."""
+    """make(rng) -> weights (groups, heads, positions), values (groups, positions, width), out (groups, heads,
+    width)."""
     return lambda rng: (
         np.abs(random_values(rng, groups, heads, positions)),
         random_values(rng, groups, positions, width),
@@ -71,22 +72,24 @@ ROOFLINE = MeasuredTask(
     measured=Case("512 groups of 4 heads, 128 positions, 32 columns", mix_arguments(512, *_MIX[1:])),
     card=Card(peak=200e9, bandwidth=25e9),
     advice={
-        "flops": "For one number of out: a multiplication and an addition for each of 128 positions, as they stand in your loop. Then all "
-        "numbers of out: 2 * 4 * 32.",
-        "moved": "weights have 2 * 4 * 128 numbers, values 2 * 128 * 32, out 2 * 4 * 32, each of 4 bytes. A value counts once, though four "
-        "heads use it: that is what sharing saves.",
+        "flops": "For one number of out: a multiplication and an addition for each of 128 positions, as they stand in "
+        "your loop. Then all numbers of out: 2 * 4 * 32.",
+        "moved": "weights have 2 * 4 * 128 numbers, values 2 * 128 * 32, out 2 * 4 * 32, each of 4 bytes. A value "
+        "counts once, though four heads use it: that is what sharing saves.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
-        "raised-IndexError": "An index left its array: values have no axis for the heads, as those of a group share them.",
+        "raised-IndexError": "An index left its array: values have no axis for the heads, as those of a group share "
+        "them.",
         "raised-ImportError": "Write the loops yourself: `@` and np.dot inside a numba function call a library.",
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
     },
     hints=(
-        "How many products are there for one number of out? Which of the three arrays is the largest, and how many heads use each number of "
-        "it?",
-        "Four loops: groups, heads, columns, positions; a sum in the innermost. Every number of weights, values and out counts once for the "
-        "bytes, however often it is loaded.",
-        "A sum that begins with 0 takes two flops for each position: multiply by the numbers of out. Bytes: 4 times the sizes of the three "
-        "arrays added up. With one head in a group it would be near half a flop for each byte; four share here.",
+        "How many products are there for one number of out? Which of the three arrays is the largest, and how many "
+        "heads use each number of it?",
+        "Four loops: groups, heads, columns, positions; a sum in the innermost. Every number of weights, values and "
+        "out counts once for the bytes, however often it is loaded.",
+        "A sum that begins with 0 takes two flops for each position: multiply by the numbers of out. Bytes: 4 times "
+        "the sizes of the three arrays added up. With one head in a group it would be near half a flop for each byte; "
+        "four share here.",
     ),
 )

@@ -14,7 +14,8 @@ NOTHING = np.zeros(0)  # what a suspect gives for arguments that it does not fit
 
 
 def rotary_arguments(tokens, width, first_position=0, mixed=False):
-    """make(rng) -> x (tokens, width), positions (tokens,), frequencies (width // 2,), out. `first_position`: position of the first token."""
+    """make(rng) -> x (tokens, width), positions (tokens,), frequencies (width // 2,), out. `first_position`: position
+    of the first token."""
 
     def make(rng):
         positions = first_position + (rng.permutation(3 * tokens)[:tokens] if mixed else np.arange(tokens))
@@ -45,8 +46,8 @@ def rotated(x, positions, frequencies, sign=1, neighbours=False, cross=1, exchan
 
 
 def _by_partner(partner, minus, pair=lambda c, width: c % (width // 2)):
-    """Each number with the partner in column partner(c, width); minus(c, width): whether its term is subtracted; pair(c, width):
-    the number of its frequency."""
+    """Each number with the partner in column partner(c, width); minus(c, width): whether its term is subtracted;
+    pair(c, width): the number of its frequency."""
 
     def formula(x, positions, frequencies, out):
         x, columns = x.astype(np.float64), np.arange(x.shape[1])
@@ -103,18 +104,19 @@ ROTARY = KernelTask(
     suspects=(
         Suspect(
             _rotary(neighbours=True),
-            "Neighbours were paired, columns 0 and 1, 2 and 3. Here column c belongs to column c + half. (Both are in use, and a "
-            "model that was trained with one does not work with the other.)",
+            "Neighbours were paired, columns 0 and 1, 2 and 3. Here column c belongs to column c + half. (Both are in "
+            "use, and a model that was trained with one does not work with the other.)",
         ),
         Suspect(
             _by_partner(_half_away, _first_half, lambda c, width: c // 2),
-            "The partners are right, and the frequency is another pair's: columns c and c + half turn by one angle, that of frequencies[c % half].",
+            "The partners are right, and the frequency is another pair's: columns c and c + half turn by one angle, "
+            "that of frequencies[c % half].",
         ),
         *(
             Suspect(
                 _by_partner(partner, minus),
-                "The partner of a number is its neighbour here (c ^ 1, or c + 1 and c - 1): columns 0 and 1, 2 and 3. In this task column c belongs "
-                "to column c + half, and column c + half to column c.",
+                "The partner of a number is its neighbour here (c ^ 1, or c + 1 and c - 1): columns 0 and 1, 2 and 3. "
+                "In this task column c belongs to column c + half, and column c + half to column c.",
             )
             for partner, minus in itertools.product((_neighbour, _next), (_first_half, _even))
         ),
@@ -127,7 +129,8 @@ ROTARY = KernelTask(
         Suspect(_rotary(exchanged=True), "Sine and cosine are exchanged: at position 0 nothing changes."),
         Suspect(
             lambda x, positions, frequencies, out: rotated(x, np.arange(len(x)), frequencies),
-            "The row was taken for the position. A token's position is positions[t]: when a text goes on, rows do not begin at 0.",
+            "The row was taken for the position. A token's position is positions[t]: when a text goes on, rows do not "
+            "begin at 0.",
         ),
         Suspect(
             lambda x, positions, frequencies, out: rotated(x, positions, 0 * frequencies + frequencies[0]),
@@ -135,7 +138,8 @@ ROTARY = KernelTask(
         ),
         Suspect(
             lambda x, positions, frequencies, out: rotated(x, positions * math.pi / 180, frequencies),
-            "The angle was taken for degrees. math.sin and math.cos take it as it is: the position times the frequency.",
+            "The angle was taken for degrees. math.sin and math.cos take it as it is: the position times the "
+            "frequency.",
         ),
         Suspect(
             lambda x, positions, frequencies, out: rotated(x, 0 * positions + 1, frequencies),
@@ -144,32 +148,37 @@ ROTARY = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "The last block may have threads beyond the end of out: guard them. Is it an index of `frequencies`? It has half as many numbers "
-            "as a row; the partner of column c is c + half in the first half, c - half in the second."
+            "The last block may have threads beyond the end of out: guard them. Is it an index of `frequencies`? It "
+            "has half as many numbers as a row; the partner of column c is c + half in the first half, c - half in the "
+            "second."
         ),
         "none-beyond": (
-            "Each thread has a number here: row, its own number // width, and column, what is left. `positions` has an element for each row, "
-            "`frequencies` has half as many numbers as a row; the partner of column c is c + half in the first half, and c - half in the second."
+            "Each thread has a number here: row, its own number // width, and column, what is left. `positions` has an "
+            "element for each row, `frequencies` has half as many numbers as a row; the partner of column c is c + "
+            "half in the first half, and c - half in the second."
         ),
         "negative-index": "In the first half the partner is c + half, not c - half.",
         "wrong-value": (
-            "Work out the first wrong number, [t, c]. Which is its partner in the row? What is the angle? Is the partner's term added or "
-            "subtracted in this half?"
+            "Work out the first wrong number, [t, c]. Which is its partner in the row? What is the angle? Is the "
+            "partner's term added or subtracted in this half?"
         ),
         "tail": (
-            "The last numbers were never stored. There is a thread for each number of out, tokens times width of them: does the guard let all of "
-            "them in? And does a thread of the second half store, too?"
+            "The last numbers were never stored. There is a thread for each number of out, tokens times width of them: "
+            "does the guard let all of them in? And does a thread of the second half store, too?"
         ),
         "nothing-written": (
-            "Nothing was stored, or NaN was stored again: out holds NaN before. What is turned comes from x; out is only stored to."
+            "Nothing was stored, or NaN was stored again: out holds NaN before. What is turned comes from x; out is "
+            "only stored to."
         ),
-        "some-unwritten": "Half of the numbers were never stored. Each thread has one number of out, in the first half or in the second.",
+        "some-unwritten": "Half of the numbers were never stored. Each thread has one number of out, in the first half "
+        "or in the second.",
     },
     hints=(
-        "A row of 8 numbers has 4 pairs: (0, 4), (1, 5), (2, 6), (3, 7). You are the thread of column 6. Which number do you need beside your own, and "
-        "which frequency?",
-        "Row and column follow from the thread's number by // and %. The frequency is that of c % half. The partner lies half a row away, to the "
-        "right or to the left, and its term has a minus in the first half.",
-        "One guard, two lines for row and column, one for the angle, then an `if` for the half with a line that stores in each branch.",
+        "A row of 8 numbers has 4 pairs: (0, 4), (1, 5), (2, 6), (3, 7). You are the thread of column 6. Which number "
+        "do you need beside your own, and which frequency?",
+        "Row and column follow from the thread's number by // and %. The frequency is that of c % half. The partner "
+        "lies half a row away, to the right or to the left, and its term has a minus in the first half.",
+        "One guard, two lines for row and column, one for the angle, then an `if` for the half with a line that stores "
+        "in each branch.",
     ),
 )

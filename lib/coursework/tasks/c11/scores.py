@@ -35,7 +35,8 @@ SCORES = PredictionTask(
     id="11-scores",
     section=Section("11.2", "11_attention", "Count first"),
     title="What grows with the square of the length?",
-    objective="Predict the bytes of scores, of queries, keys and values, and the length at which the scores leave a cache",
+    objective="Predict the bytes of scores, of queries, keys and values, and the length at which the scores leave a "
+    "cache",
     points=1,
     minutes=4,
     questions=(
@@ -77,7 +78,8 @@ SCORES = PredictionTask(
                 * LENGTH
                 // 2: "Nearly: half of the square cuts through the diagonal, and a query looks at its own key, too.",
                 LENGTH * (LENGTH - 1) // 2: "Without the diagonal. A query looks at its own key, too.",
-                LENGTH: "Those are the keys of the last query alone, or one for each query. The queries before it look at keys, too: add up.",
+                LENGTH: "Those are the keys of the last query alone, or one for each query. The queries before it look "
+                "at keys, too: add up.",
                 2 * LENGTH * LENGTH: "Those are bytes. The number of scores is asked for.",
                 4 * _allowed(): "Those are bytes. The number of scores is asked for.",
             },
@@ -100,9 +102,9 @@ SCORES = PredictionTask(
     ),
     hints=(
         "Which of the arrays have a row for each position, and which has a number for each pair of positions?",
-        "Positions times 64 times 4 bytes for each of q, k and v. Positions times positions times 4 bytes for the scores. The causal "
-        "mask leaves a triangle with its diagonal.",
-        "Write n = 4096. The triangle has 1 + 2 + ... + n numbers, a little more than half of n * n. For the last question solve "
-        "4 * N * N = 1024 * 1024.",
+        "Positions times 64 times 4 bytes for each of q, k and v. Positions times positions times 4 bytes for the "
+        "scores. The causal mask leaves a triangle with its diagonal.",
+        "Write n = 4096. The triangle has 1 + 2 + ... + n numbers, a little more than half of n * n. For the last "
+        "question solve 4 * N * N = 1024 * 1024.",
     ),
 )

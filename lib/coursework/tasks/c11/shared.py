@@ -51,7 +51,8 @@ SCALE = 0.5
 
 
 def far_below(rng, queries, keys):
-    """(queries, keys), four numbers each, whose scores lie far below -1000 and are multiples of 1/2: no rounding hides what happens."""
+    """(queries, keys), four numbers each, whose scores lie far below -1000 and are multiples of 1/2: no rounding hides
+    what happens."""
     q = 16 * rng.integers(1, 3, (*queries, 4)).astype(np.float32)
     k = rng.integers(-8, 9, (*keys, 4)) / np.float32(16) - np.float32(50)
     return q, k.astype(np.float32)
@@ -70,7 +71,8 @@ def attention_arguments(queries, keys, large=1.0, below=False):
 
 
 def attention(q, k, v, scale, allowed=None, masked=-np.inf, divided=True):
-    """softmax(scale * q @ k.T) @ v in float64. allowed(i, j): which keys a query sees; others have the score `masked`."""
+    """softmax(scale * q @ k.T) @ v in float64. allowed(i, j): which keys a query sees; others have the score
+    `masked`."""
     q, k, v = (x.astype(np.float64) for x in (q, k, v))
     scores = scale * q @ k.T
     if allowed is not None:
@@ -82,7 +84,8 @@ def attention(q, k, v, scale, allowed=None, masked=-np.inf, divided=True):
 
 
 def running(q, k, v, scale, of_sum=True, of_result=True, of_step=1):
-    """The online softmax over keys, or over tiles of `of_step`; the options leave out the correction of one or the other."""
+    """The online softmax over keys, or over tiles of `of_step`; the options leave out the correction of one or the
+    other."""
     q, k, v = (x.astype(np.float64) for x in (q, k, v))
     scores = scale * q @ k.T
     top, total, result = np.full((len(q), 1), -np.inf), np.zeros((len(q), 1)), np.zeros((len(q), v.shape[1]))
@@ -99,12 +102,13 @@ def running(q, k, v, scale, of_sum=True, of_result=True, of_step=1):
 ONLINE = (
     (
         lambda q, k, v, s: running(q, k, v, s, of_result=False),
-        "The result was not corrected when a larger score came, or not with the same factor as the sum: both were counted from the old "
-        "largest score.",
+        "The result was not corrected when a larger score came, or not with the same factor as the sum: both were "
+        "counted from the old largest score.",
     ),
     (
         lambda q, k, v, s: running(q, k, v, s, of_sum=False),
-        "The sum was not corrected when a larger score came, and the result was: both were counted from the old largest score.",
+        "The sum was not corrected when a larger score came, and the result was: both were counted from the old "
+        "largest score.",
     ),
     (
         lambda q, k, v, s: running(q, k, v, s, False, False),

@@ -9,7 +9,8 @@ from .shared import NOTHING, names_over, softmax_rows
 
 
 def score_rows(rows, columns, sort=""):
-    """make(rng) -> x (rows, columns), out. `sort`: rising, falling, large (up to 10000 away from 0), masked (-inf among them)."""
+    """make(rng) -> x (rows, columns), out. `sort`: rising, falling, large (up to 10000 away from 0), masked (-inf among
+    them)."""
 
     def make(rng):
         x = 4 * random_values(rng, rows, columns)
@@ -87,8 +88,8 @@ def _whole_sum(e):
 
 
 _FROM_ZERO = (
-    "The largest score began with 0, and stays 0 in a row whose scores are all below it. Far below 0 all exponentials are then 0, and so is "
-    "their sum. Begin with something that is below all scores."
+    "The largest score began with 0, and stays 0 in a row whose scores are all below it. Far below 0 all exponentials "
+    "are then 0, and so is their sum. Begin with something that is below all scores."
 )
 
 SOFTMAX = ParallelTask(
@@ -110,8 +111,8 @@ SOFTMAX = ParallelTask(
     suspects=(
         Suspect(
             _in_one_pass(corrected=False),
-            "The sum was not corrected when a larger score came: what stands in it was counted from the old largest one. Which factor "
-            "turns exp(x - old) into exp(x - new)?",
+            "The sum was not corrected when a larger score came: what stands in it was counted from the old largest "
+            "one. Which factor turns exp(x - old) into exp(x - new)?",
         ),
         Suspect(
             _in_one_pass(newest=False),
@@ -120,7 +121,8 @@ SOFTMAX = ParallelTask(
         *(Suspect(_from_zero(broken), _FROM_ZERO) for broken in (0.0, np.nan)),
         Suspect(
             _of_terms(_whole_sum, away=False),
-            "The largest score was subtracted for the sum only. It is subtracted in the exponential of the result, too.",
+            "The largest score was subtracted for the sum only. It is subtracted in the exponential of the result, "
+            "too.",
         ),
         Suspect(
             _of_terms(lambda e: e[:, 1:].sum(axis=1, keepdims=True)),
@@ -128,8 +130,8 @@ SOFTMAX = ParallelTask(
         ),
         Suspect(
             lambda x, out: np.where(x[:, :1] == -np.inf, 0, softmax_rows(x)),
-            "Rows that begin with -inf have become 0. As long as the largest score is -inf, x - largest is -inf - (-inf), NaN, and so is the sum; "
-            "`NaN > 0` is False. A score of -inf adds nothing: leave it out.",
+            "Rows that begin with -inf have become 0. As long as the largest score is -inf, x - largest is -inf - "
+            "(-inf), NaN, and so is the sum; `NaN > 0` is False. A score of -inf adds nothing: leave it out.",
         ),
         Suspect(
             _without_numbers(_all_masked),
@@ -137,8 +139,8 @@ SOFTMAX = ParallelTask(
         ),
         Suspect(
             _without_numbers(lambda x: x[:, 0] == -np.inf),
-            "Rows that begin with -inf have become NaN: as long as the largest score is -inf, x - largest is -inf - (-inf), NaN. A score "
-            "of -inf adds nothing: what can be done with it?",
+            "Rows that begin with -inf have become NaN: as long as the largest score is -inf, x - largest is -inf - "
+            "(-inf), NaN. A score of -inf adds nothing: what can be done with it?",
         ),
         Suspect(
             _without_numbers(lambda x: (x == -np.inf).any(axis=1)),
@@ -163,28 +165,32 @@ SOFTMAX = ParallelTask(
     ),
     advice={
         "constant": (
-            "Every element is the same. Is the sum 0 or NaN in each row (`NaN > 0` is False)? When a larger score comes, the sum is multiplied by "
-            "exp(old - new), which is at most 1. exp(new - old) is infinite for the first score, as old is -inf, and 0 * inf is NaN."
+            "Every element is the same. Is the sum 0 or NaN in each row (`NaN > 0` is False)? When a larger score "
+            "comes, the sum is multiplied by exp(old - new), which is at most 1. exp(new - old) is infinite for the "
+            "first score, as old is -inf, and 0 * inf is NaN."
         ),
         "not-finite": (
-            "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a number; -inf - (-inf) "
-            "is none either. Does the largest score begin with something that is below all scores, and is it subtracted everywhere?"
+            "exp of a large number is infinite, exp of a very negative one is 0, and neither inf / inf nor 0 / 0 is a "
+            "number; -inf - (-inf) is none either. Does the largest score begin with something that is below all "
+            "scores, and is it subtracted everywhere?"
         ),
         "some-unwritten": (
-            "Some rows were never stored, and out holds anything before. Does a row of which all is -inf go on to the next one before its "
-            "zeros are stored?"
+            "Some rows were never stored, and out holds anything before. Does a row of which all is -inf go on to the "
+            "next one before its zeros are stored?"
         ),
         "wrong-value": (
-            "Work out the first wrong row with three scores. After each: what is the largest so far, and is the sum that of "
-            "exp(score - largest so far) of all before?"
+            "Work out the first wrong row with three scores. After each: what is the largest so far, and is the sum "
+            "that of exp(score - largest so far) of all before?"
         ),
-        "race": "Two rows use the same number at the same time. Largest and sum belong to a row: make them inside the prange loop.",
+        "race": "Two rows use the same number at the same time. Largest and sum belong to a row: make them inside the "
+        "prange loop.",
         "carried-scalar": "Largest and sum belong to a row. Let both begin anew inside the prange loop.",
         "raised-ValueError": (
-            "Is the sum made before the prange loop? numba takes it for one sum of all rows, then. Largest and sum belong to a row: let both begin "
-            "inside the loop, each time anew."
+            "Is the sum made before the prange loop? numba takes it for one sum of all rows, then. Largest and sum "
+            "belong to a row: let both begin inside the loop, each time anew."
         ),
-        "raised-ZeroDivisionError": "A row of which all is -inf has a sum of 0. It shall give zeros: ask before you divide.",
+        "raised-ZeroDivisionError": "A row of which all is -inf has a sum of 0. It shall give zeros: ask before you "
+        "divide.",
     },
     watch=Watch(starts=3),
     budget=Budget(
@@ -195,23 +201,24 @@ SOFTMAX = ParallelTask(
         causes=(
             (
                 lambda rows: "arrays" not in names_over(rows) and "stores" in names_over(rows),
-                "The result is right, but out is stored more than once for each element. The exponentials need not wait in out for their "
-                "sum: compute them again, when the sum is there.",
+                "The result is right, but out is stored more than once for each element. The exponentials need not "
+                "wait in out for their sum: compute them again, when the sum is there.",
             ),
             (
                 lambda rows: "arrays" not in names_over(rows) and "loads" in names_over(rows),
-                "The result is right, but a row is loaded more than twice. Does one pass find the largest and another one the sum? One "
-                "pass can find both: when a larger score comes, the sum so far is corrected. And is x[i, j] loaded once a round, into a name?",
+                "The result is right, but a row is loaded more than twice. Does one pass find the largest and another "
+                "one the sum? One pass can find both: when a larger score comes, the sum so far is corrected. And is "
+                "x[i, j] loaded once a round, into a name?",
             ),
         ),
         case=Case("64 x 32", score_rows(64, 32)),
     ),
     hints=(
-        "You have seen some scores of a row, and know their largest, m, and the sum of exp(score - m). Now a larger score comes. Which "
-        "part of what you know is still right?",
-        "All terms of the sum were counted from the old largest score. One product corrects them all. A score that is not larger only adds a "
-        "term. A score of -inf adds nothing in either case, and can be left out.",
-        "In the prange loop: largest = -inf and a sum of 0. First pass: an `if` for -inf, an `if` for a larger one with two lines, an "
-        "`else` with one. Second pass: exponential divided by sum, or 0 where the sum is 0.",
+        "You have seen some scores of a row, and know their largest, m, and the sum of exp(score - m). Now a larger "
+        "score comes. Which part of what you know is still right?",
+        "All terms of the sum were counted from the old largest score. One product corrects them all. A score that is "
+        "not larger only adds a term. A score of -inf adds nothing in either case, and can be left out.",
+        "In the prange loop: largest = -inf and a sum of 0. First pass: an `if` for -inf, an `if` for a larger one "
+        "with two lines, an `else` with one. Second pass: exponential divided by sum, or 0 where the sum is 0.",
     ),
 )

@@ -12,8 +12,8 @@ COLUMNS = 3
 
 
 def split_parts(parts, heads, around=0.0, empty=()):
-    """make(rng) -> results (parts, heads, 3), logs (parts, heads). around: how far apart heads and parts lie; empty: (part, head)
-    that saw no key."""
+    """make(rng) -> results (parts, heads, 3), logs (parts, heads). around: how far apart heads and parts lie; empty:
+    (part, head) that saw no key."""
 
     def make(rng):
         results = random_values(rng, parts, heads, COLUMNS, dtype=np.float64)
@@ -62,7 +62,8 @@ SPLITS = (
     ),
     (
         lambda results, logs: combined(results, logs, weights=lambda x: x),
-        "The weights are the logarithms. They are the sums themselves: exp of them, and then divided by what they add up to.",
+        "The weights are the logarithms. They are the sums themselves: exp of them, and then divided by what they add "
+        "up to.",
     ),
     (
         lambda results, logs: (np.exp(logs - logs.max(axis=0))[..., None] * results).sum(axis=0),
@@ -90,7 +91,8 @@ SPLITS = (
     ),
     (
         lambda results, logs: (results / np.exp(logs - logs.max(axis=0))[..., None]).mean(axis=0),
-        "The results were divided by the sums again. They have been divided already: what is missing are weights to multiply by.",
+        "The results were divided by the sums again. They have been divided already: what is missing are weights to "
+        "multiply by.",
     ),
     *(
         (
@@ -148,15 +150,16 @@ def judge_split(arguments, result):
     if np.allclose(result, right, rtol=1e-5, atol=1e-5):
         return Slip("value", expected, NEARLY[0].upper() + NEARLY[1:], got)
     cause = (
-        "Take one head with two parts, whose sums are 1 and 3. Their results count a quarter and three quarters. What are the logarithms of "
-        "the sums, and what turns them into these weights?"
+        "Take one head with two parts, whose sums are 1 and 3. Their results count a quarter and three quarters. What "
+        "are the logarithms of the sums, and what turns them into these weights?"
     )
     return Slip("value", expected, cause, got)
 
 
 _APART = (
-    "exp overflows above 709, and is 0 below -745; then inf / inf or 0 / 0 is NaN. Subtract the largest logarithm first, and that of the "
-    "head: another head's may be thousands away. Where it is -inf itself, nothing can be subtracted."
+    "exp overflows above 709, and is 0 below -745; then inf / inf or 0 / 0 is NaN. Subtract the largest logarithm "
+    "first, and that of the head: another head's may be thousands away. Where it is -inf itself, nothing can be "
+    "subtracted."
 )
 
 SPLIT = FunctionTask(
@@ -179,17 +182,18 @@ SPLIT = FunctionTask(
         "raised-RuntimeWarning": f"A number that is none came up. {_APART}",
         "raised-OverflowError": _APART,
         "raised-ValueError": (
-            "Two shapes do not fit. logs has (parts, heads), results has (parts, heads, columns): weights need one axis more, "
-            "weights[:, :, None], before they meet results. Or is an array empty? A part may have no key for one head and many for another: it cannot "
-            "be taken out for all."
+            "Two shapes do not fit. logs has (parts, heads), results has (parts, heads, columns): weights need one "
+            "axis more, weights[:, :, None], before they meet results. Or is an array empty? A part may have no key "
+            "for one head and many for another: it cannot be taken out for all."
         ),
         "raised-ZeroDivisionError": "No part of this head saw a key: zeros shall come out. Ask before you divide.",
     },
     hints=(
         "A part's result was divided by its own sum. What would have to be multiplied again to merge it as in task 2?",
-        "exp(logs) are the sums, so they are the weights, divided by what they add up to over the parts of a head. To keep exp in range "
-        "subtract the largest logarithm of the head: it cancels. A head without keys has none that is finite.",
-        "Largest over axis 0; where it is -inf take 0 in its place. Weights: exp of the difference. Their sum over axis 0 may be 0, then take 1. The "
-        "rest is a weighted sum over axis 0, with weights that have one axis more.",
+        "exp(logs) are the sums, so they are the weights, divided by what they add up to over the parts of a head. To "
+        "keep exp in range subtract the largest logarithm of the head: it cancels. A head without keys has none that "
+        "is finite.",
+        "Largest over axis 0; where it is -inf take 0 in its place. Weights: exp of the difference. Their sum over "
+        "axis 0 may be 0, then take 1. The rest is a weighted sum over axis 0, with weights that have one axis more.",
     ),
 )

@@ -34,7 +34,8 @@ def _to_the_last_of_the_block(i, n):
 
 
 def narrow_kernel(end, waits):
-    """Causal attention whose queries, keys and values are one number each; `end(i, n)`: where its loop over tiles ends."""
+    """Causal attention whose queries, keys and values are one number each; `end(i, n)`: where its loop over tiles
+    ends."""
 
     @cuda.jit
     def kernel(q, k, v, out):
@@ -130,11 +131,11 @@ VERDICTS = DetectiveTask(
         ),
     ),
     hints=(
-        "Take a block of 32 queries, 32 to 63. Which tiles does it need? Which end has the loop for its first query, and which for its "
-        "last one?",
-        "Three questions for each kernel: do all threads of a block make equally many rounds? Is the last tile that of the last query of "
-        "the block? Can a fast thread fill a tile while a slow one reads it?",
-        "For thread 0 and thread 31 of block 1 write down `END` of each kernel, and how many rounds of 16 that makes. Then ask what stands "
-        "between the last read of a tile and the first store of the next.",
+        "Take a block of 32 queries, 32 to 63. Which tiles does it need? Which end has the loop for its first query, "
+        "and which for its last one?",
+        "Three questions for each kernel: do all threads of a block make equally many rounds? Is the last tile that of "
+        "the last query of the block? Can a fast thread fill a tile while a slow one reads it?",
+        "For thread 0 and thread 31 of block 1 write down `END` of each kernel, and how many rounds of 16 that makes. "
+        "Then ask what stands between the last read of a tile and the first store of the next.",
     ),
 )

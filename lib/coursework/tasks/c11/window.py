@@ -20,7 +20,8 @@ def window_case(name, first, last, keys, tile, window, sink):
 
 def tiles_of_window(first, last, keys, tile, window, sink, mask=sees, tail=False, most=None):
     """(full, partial): tiles that every query sees as a whole, and others of which some query sees something.
-    `tail`: whether keys beyond the last count, too; `most`: queries that are asked. Those, and other masks, are mistakes."""
+    `tail`: whether keys beyond the last count, too; `most`: queries that are asked. Those, and other masks, are
+    mistakes."""
     queries = np.array(most(first, last) if most else range(first, last + 1))[:, None]
     full, partial = [], []
     for number in range(-(-keys // tile)):
@@ -45,7 +46,8 @@ WINDOWS = (
     ({"mask": lambda i, j, window, sink: j <= i}, "The window is missing: these are the tiles of a causal mask."),
     (
         {"mask": lambda i, j, window, sink: (j <= i) & ((i - j <= window) | (j < sink))},
-        "One key too many: query i sees `window` keys, its own among them, so j = i - window is the first one that it does not see.",
+        "One key too many: query i sees `window` keys, its own among them, so j = i - window is the first one that it "
+        "does not see.",
     ),
     ({"tail": True}, "The last tile has fewer keys. It is full if all keys that it has are seen."),
     (
@@ -55,11 +57,13 @@ WINDOWS = (
     ({"mask": lambda i, j, window, sink: (j < i) & ((i - j < window) | (j < sink))}, "A query sees its own key, too."),
     (
         {"most": lambda first, last: [first]},
-        "This is right for the first query alone. A tile is needed if any of the queries needs it, and full if all of them see all of it.",
+        "This is right for the first query alone. A tile is needed if any of the queries needs it, and full if all of "
+        "them see all of it.",
     ),
     (
         {"most": lambda first, last: [last]},
-        "This is right for the last query alone. A tile is needed if any of the queries needs it, and full if all of them see all of it.",
+        "This is right for the last query alone. A tile is needed if any of the queries needs it, and full if all of "
+        "them see all of it.",
     ),
 )
 
@@ -88,7 +92,10 @@ def judge_window(arguments, result):
     if said is None:
         cause = "Two lists are asked for: the numbers of the full tiles, and those of the partial ones."
         if _ordered(result) and any(isinstance(x, float) for part in result if _ordered(part) for x in part):
-            cause = "A tile has a whole number. `/` gives a float even where the division has no rest; `//` gives a whole number."
+            cause = (
+                "A tile has a whole number. `/` gives a float even where the division has no rest; `//` gives a whole "
+                "number."
+            )
         return Slip("type", expected, cause)
     got = f"full {_tiles(said[0])}, partial {_tiles(said[1])}"
     if said == right:
@@ -105,7 +112,10 @@ def judge_window(arguments, result):
         return Slip("no-tile", expected, cause, got)
     both = set(said[0]) & set(said[1])
     if both:
-        cause = f"Tile {min(both)} stands in both lists. A tile that is full needs no mask: it stands in the first list only."
+        cause = (
+            f"Tile {min(both)} stands in both lists. A tile that is full needs no mask: it stands in the first list "
+            "only."
+        )
         return Slip("twice", expected, cause, got)
     again = [number for part in said for number in part if part.count(number) > 1]
     if again:
@@ -117,14 +127,14 @@ def judge_window(arguments, result):
         number = min(set(said[0]) ^ set(right[0]))
         if number in right[0] and _mixed(number, *arguments):
             cause = (
-                f"Tile {number} is full: its first keys are seen because they belong to the sink, the others because all queries have them in their "
-                "window. A key needs only one of the two."
+                f"Tile {number} is full: its first keys are seen because they belong to the sink, the others because "
+                "all queries have them in their window. A key needs only one of the two."
             )
             return Slip("kind", expected, cause, got)
         which, other = ("full", "partial") if number in said[0] else ("partial", "full")
         cause = (
-            f"Tile {number} is {other}, not {which}. Full means that every query from the first to the last sees every key of the tile: which "
-            "query sees least at its right end, and which one at its left end?"
+            f"Tile {number} is {other}, not {which}. Full means that every query from the first to the last sees every "
+            "key of the tile: which query sees least at its right end, and which one at its left end?"
         )
         return Slip("kind", expected, cause, got)
     lost = sorted(set(right[0] + right[1]) - set(said[0] + said[1]))
@@ -149,15 +159,17 @@ def _tiles(numbers):
 
 
 _SLOW = (
-    "Perhaps right, but too slow for a long text: 64 queries and 100,064 keys are 6 million questions, and a check stops after 2 million "
-    "lines. Ask of a tile, not of each of its keys: its first and its last key, and the first and the last query, tell."
+    "Perhaps right, but too slow for a long text: 64 queries and 100,064 keys are 6 million questions, and a check "
+    "stops after 2 million lines. Ask of a tile, not of each of its keys: its first and its last key, and the first "
+    "and the last query, tell."
 )
 
 WINDOW = FunctionTask(
     id="11-window",
     section=Section("11.6", "11_beyond", "Your function in our loop"),
     title="Which tiles does a window need?",
-    objective="Say for a block of queries which tiles of keys a sliding window with a sink needs, and which need no mask",
+    objective="Say for a block of queries which tiles of keys a sliding window with a sink needs, and which need no "
+    "mask",
     points=3,
     minutes=25,
     judge=judge_window,
@@ -173,11 +185,12 @@ WINDOW = FunctionTask(
     ),
     advice={"raised-TooManyIterations": _SLOW, "raised-MemoryError": _SLOW},
     hints=(
-        "Of the queries first to last, which one sees the furthest to the left, and which one to the right? And of which keys is it true that "
-        "all queries see them?",
-        "Some query sees a key of the window: from first - window + 1 to last. Every query sees it: from last - window + 1 to first. The sink, as "
-        "far as it is not after the query, is seen by all. A tile is partial if it meets the first kind and is not made of the second.",
-        "For a tile with keys a to b: two conditions with `or` say that something is seen. For full, every key of it must be seen by all: it "
-        "ends at or before `first`, and what of it lies before last - window + 1 must be sink.",
+        "Of the queries first to last, which one sees the furthest to the left, and which one to the right? And of "
+        "which keys is it true that all queries see them?",
+        "Some query sees a key of the window: from first - window + 1 to last. Every query sees it: from last - window "
+        "+ 1 to first. The sink, as far as it is not after the query, is seen by all. A tile is partial if it meets "
+        "the first kind and is not made of the second.",
+        "For a tile with keys a to b: two conditions with `or` say that something is seen. For full, every key of it "
+        "must be seen by all: it ends at or before `first`, and what of it lies before last - window + 1 must be sink.",
     ),
 )

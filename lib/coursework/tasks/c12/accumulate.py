@@ -68,7 +68,8 @@ def judge_accumulate(arguments, result):
         (
             "alias",
             len(parts) * means[-1] * (sizes[-1] / n if len(set(sizes)) > 1 else 1 / len(parts)),
-            "`gradient` uses its memory again: what it returned before holds the new numbers now. Add to an array of your own.",
+            "`gradient` uses its memory again: what it returned before holds the new numbers now. Add to an array of "
+            "your own.",
         ),
         ("alias", 2 * means[-1], "`gradient` uses its memory again. Add to an array of your own."),
         (
@@ -79,7 +80,8 @@ def judge_accumulate(arguments, result):
         (
             "unweighted",
             sum(means) / len(parts),
-            "This is the mean of the parts' means. The last part has fewer rows than the others, and counted as much: weigh each by its rows.",
+            "This is the mean of the parts' means. The last part has fewer rows than the others, and counted as much: "
+            "weigh each by its rows.",
         ),
         ("last", means[-1], "This is the gradient of the last part alone: they are added up."),
         ("last", means[-1] * sizes[-1] / n, "This is the gradient of the last part alone: they are added up."),
@@ -129,7 +131,8 @@ ACCUMULATE = ScenarioTask(
         points=1,
         text="no more calls of gradient than needed",
         require={"calls": 9},
-        over="The gradient is right, but the parts are smaller than they may be: each call is a forward and a backward pass.",
+        over="The gradient is right, but the parts are smaller than they may be: each call is a forward and a backward "
+        "pass.",
         case=Case("100 rows, 12 fit", rows(100, 12)),
     ),
     advice={
@@ -138,8 +141,9 @@ ACCUMULATE = ScenarioTask(
     },
     hints=(
         "The loss is a mean over all rows. What must a part's mean be multiplied by, before the parts are added?",
-        "Go through the rows in steps of `most`; each part's gradient counts by its rows. What it returns belongs to `gradient`: "
-        "the next call writes over it.",
-        "Begin with zeros of your own, as many as x has columns. Add to it, for each part, its gradient times its rows, divided by all rows.",
+        "Go through the rows in steps of `most`; each part's gradient counts by its rows. What it returns belongs to "
+        "`gradient`: the next call writes over it.",
+        "Begin with zeros of your own, as many as x has columns. Add to it, for each part, its gradient times its "
+        "rows, divided by all rows.",
     ),
 )

@@ -8,14 +8,14 @@ from ...kinds.kernel import KernelTask
 
 _NOTHING = np.zeros(0)
 _ROWS = (
-    "Elements of out were not written. Its three rows are the new parameter, the new average of the gradients and that of their squares, "
-    "and each thread with a parameter writes one number in each: out[0, i], out[1, i], out[2, i]. "
+    "Elements of out were not written. Its three rows are the new parameter, the new average of the gradients and that "
+    "of their squares, and each thread with a parameter writes one number in each: out[0, i], out[1, i], out[2, i]. "
     "Its number in the grid, i, is cuda.grid(1)."
 )
 
 
-def adam(p, g, m, v, step, lr, decay, out, b1=0.9, b2=0.999, eps=1e-8, correct="both", coupled=False, root=True, order=True, shrink=None,
-         old=False, after=False, mixed=False, keep=False, square=True):  # fmt: skip
+def adam(p, g, m, v, step, lr, decay, out, b1=0.9, b2=0.999, eps=1e-8, correct="both", coupled=False, root=True,
+         order=True, shrink=None, old=False, after=False, mixed=False, keep=False, square=True):  # fmt: skip
     p, g, m, v = (x.astype(np.float64) for x in (p, g, m, v))
     g = g + decay * p if coupled else g
     before, (m, v) = (
@@ -98,19 +98,23 @@ ADAM = KernelTask(
     suspects=(
         Suspect(
             _but(correct=""),
-            "The averages were used as they are. They began with 0, and are too small at first: divide by 1 - beta**step.",
+            "The averages were used as they are. They began with 0, and are too small at first: divide by 1 - "
+            "beta**step.",
         ),
         Suspect(
             _but(correct="squares"),
-            "The average of the gradients was used as it is. It began with 0, too, and is divided by its own correction, 1 - 0.9**step.",
+            "The average of the gradients was used as it is. It began with 0, too, and is divided by its own "
+            "correction, 1 - 0.9**step.",
         ),
         Suspect(
             _but(correct="mean"),
-            "The average of the squares was used as it is. It began with 0, too, and is divided by its own correction, 1 - 0.999**step.",
+            "The average of the squares was used as it is. It began with 0, too, and is divided by its own correction, "
+            "1 - 0.999**step.",
         ),
         Suspect(
             _but(keep=True),
-            "The corrected averages were kept. The next step goes on from the averages without the correction: these are out[1] and out[2].",
+            "The corrected averages were kept. The next step goes on from the averages without the correction: these "
+            "are out[1] and out[2].",
         ),
         Suspect(
             _but(old=True), "The step was made with the averages of before. This step's gradient goes into them first."
@@ -141,7 +145,8 @@ ADAM = KernelTask(
         Suspect(_but(square=False), "The second average is of the squares of the gradients: 0.001 * g * g."),
         Suspect(
             _but(coupled=True),
-            "The decay went into the gradient, as in Adam. Here, as in AdamW, it shrinks the parameter by itself: p less lr * decay * p.",
+            "The decay went into the gradient, as in Adam. Here, as in AdamW, it shrinks the parameter by itself: p "
+            "less lr * decay * p.",
         ),
         Suspect(_but(root=False), "The step was divided by the average of the squares. It is divided by its root."),
         Suspect(_but(order=False), "eps was added under the root. It is added to the root."),
@@ -161,13 +166,15 @@ ADAM = KernelTask(
         *(
             Suspect(
                 _moved_by(rule),
-                "The step has no root below it. The average of the gradients is divided by the root of that of their squares.",
+                "The step has no root below it. The average of the gradients is divided by the root of that of their "
+                "squares.",
             )
             for rule in (lambda g, m, v, step: g, lambda g, m, v, step: m, lambda g, m, v, step: m / (1 - 0.9**step))
         ),
         Suspect(
             _moved_by(lambda g, m, v, step: m / (1 - 0.999**step) / (np.sqrt(v / (1 - 0.9**step)) + 1e-8)),
-            "The corrections changed places: 1 - 0.9**step belongs to the average of the gradients, 1 - 0.999**step to that of the squares.",
+            "The corrections changed places: 1 - 0.9**step belongs to the average of the gradients, 1 - 0.999**step to "
+            "that of the squares.",
         ),
         *(
             Suspect(
@@ -181,7 +188,8 @@ ADAM = KernelTask(
         ),
         Suspect(
             _but(square="all"),
-            "0.001 was squared as well: the new average is 0.999 of the old one and 0.001 of the squared gradient, 0.001 * g * g.",
+            "0.001 was squared as well: the new average is 0.999 of the old one and 0.001 of the squared gradient, "
+            "0.001 * g * g.",
         ),
         Suspect(
             lambda p, g, m, v, step, lr, decay, out: adam(p, g, m, v, step, -lr, -decay, out),
@@ -190,22 +198,25 @@ ADAM = KernelTask(
     ),
     advice={
         **dict.fromkeys(("some-unwritten", "first-round-only", "tail", "head", "one-block"), _ROWS),
-        "wrong-value": "Compute one element by hand: m and v first, then both divided by their correction, then the new parameter from the "
-        "new averages.",
-        "not-finite": "A division by 0, or the root of a number below 0. eps is added to the root; 1 - 0.9**step is not 0 from step 1 on; and the average "
-        "of squares, g * g, is never negative.",
-        "out-of-bounds": "The last block has threads beyond the end: guard them with `if i < p.size:`. And the row comes first: out[0, i].",
+        "wrong-value": "Compute one element by hand: m and v first, then both divided by their correction, then the "
+        "new parameter from the new averages.",
+        "not-finite": "A division by 0, or the root of a number below 0. eps is added to the root; 1 - 0.9**step is "
+        "not 0 from step 1 on; and the average of squares, g * g, is never negative.",
+        "out-of-bounds": "The last block has threads beyond the end: guard them with `if i < p.size:`. And the row "
+        "comes first: out[0, i].",
     },
     budget=Budget(
         points=1,
         text="four loads and three stores for each parameter: for 256 parameters 32 load and 24 store requests",
         require={"global_load_requests": 32, "global_store_requests": 24},
-        over="The result is right, but numbers are read again that the thread has had, or out is read back. Keep them in variables.",
+        over="The result is right, but numbers are read again that the thread has had, or out is read back. Keep them "
+        "in variables.",
         case=adam_case("exact", 256, 2, 0.1),
     ),
     hints=(
         "What does a thread need of its parameter, and what does it leave behind? Count the numbers.",
-        "Load p, g, m and v into variables. Compute the new m and v in variables, too; from these the new p; then store the three.",
+        "Load p, g, m and v into variables. Compute the new m and v in variables, too; from these the new p; then "
+        "store the three.",
         "1 - 0.9**step is the same for all threads, and a number: each may compute it. math.sqrt takes one number.",
     ),
 )

@@ -179,13 +179,14 @@ LOOPS = DetectiveTask(
         Fault("leak", "learns from pictures by which it is judged", ("leak",)),
     ),
     advice={
-        "verdict": "Write down, for the first two batches and for the second epoch: which mode is set, which gradients wait, which pictures "
-        "come with which labels."
+        "verdict": "Write down, for the first two batches and for the second epoch: which mode is set, which gradients "
+        "wait, which pictures come with which labels."
     },
     hints=(
-        "Which three things must hold for each batch? Its pictures with their labels; its own gradient and no other; training mode.",
+        "Which three things must hold for each batch? Its pictures with their labels; its own gradient and no other; "
+        "training mode.",
         "Then look at the second epoch. What has the first one left behind: a mode, gradients?",
-        "`shuffled` returns another order with each call. `clear` may stand before or behind a step, as long as it stands between any two "
-        "of them.",
+        "`shuffled` returns another order with each call. `clear` may stand before or behind a step, as long as it "
+        "stands between any two of them.",
     ),
 )

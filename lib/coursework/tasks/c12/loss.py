@@ -139,7 +139,8 @@ LOSS = KernelTask(
     suspects=(
         Suspect(
             _told(lambda *a: loss_gradient(*a, less=0.0)),
-            "These are the probabilities. At the label's class, j == labels[row] whichever lane has it, one is taken off.",
+            "These are the probabilities. At the label's class, j == labels[row] whichever lane has it, one is taken "
+            "off.",
         ),
         Suspect(
             _told(lambda *a: loss_gradient(*a, divide=False)), "The loss is a mean over `count` rows: divide by it."
@@ -169,57 +170,65 @@ LOSS = KernelTask(
         ),
         Suspect(
             _told(_of_lanes),
-            "Each lane used its own sum, of the scores that it saw. The lanes of a warp have to put theirs together, by shuffles.",
+            "Each lane used its own sum, of the scores that it saw. The lanes of a warp have to put theirs together, "
+            "by shuffles.",
         ),
         Suspect(
             _told(_own_largest),
-            "Each lane took off the largest of its own scores. All lanes need the row's largest: one more reduction, by shuffles.",
+            "Each lane took off the largest of its own scores. All lanes need the row's largest: one more reduction, "
+            "by shuffles.",
         ),
         Suspect(
             _told(_uncorrected),
-            "The lanes' sums were added as they are. They rest on different largest scores: multiply each by exp(its largest - the "
-            "common one) before.",
+            "The lanes' sums were added as they are. They rest on different largest scores: multiply each by exp(its "
+            "largest - the common one) before.",
         ),
         Suspect(
             _told(_first_round),
-            "Each lane looked at one class. With more than 32 classes it goes on to further ones: lane, lane + 32, lane + 64, ...",
+            "Each lane looked at one class. With more than 32 classes it goes on to further ones: lane, lane + 32, "
+            "lane + 64, ...",
         ),
         Suspect(
             _told(_running),
-            "When a lane meets a larger score, the sum that it has rests on the old one: multiply it by exp(old largest - new largest).",
+            "When a lane meets a larger score, the sum that it has rests on the old one: multiply it by exp(old "
+            "largest - new largest).",
         ),
     ),
     advice={
-        "not-finite": "exp of a large number is infinite, and of a number far below 0 it is 0: then a sum is 0, too. Take the row's largest score off "
-        "before; it begins with -inf, not with 0. And where a lane has seen no score, its "
-        "largest is -inf, and -inf less -inf is no number.",
-        "divergent-warp-operation": "Some lanes do not come to the shuffle. With 10 classes 22 lanes have no score: they shuffle, too, with "
-        "a largest score of -inf and a sum of 0. So no shuffle stands inside the loop over classes, or under an `if`.",
-        "inactive-lane-read": "A shuffle reads from a lane that does not take part. All 32 lanes have to come to it, those without a score, too: none "
-        "returns before, and the mask has 32 bits.",
+        "not-finite": "exp of a large number is infinite, and of a number far below 0 it is 0: then a sum is 0, too. "
+        "Take the row's largest score off before; it begins with -inf, not with 0. And where a lane has seen no score, "
+        "its largest is -inf, and -inf less -inf is no number.",
+        "divergent-warp-operation": "Some lanes do not come to the shuffle. With 10 classes 22 lanes have no score: "
+        "they shuffle, too, with a largest score of -inf and a sum of 0. So no shuffle stands inside the loop over "
+        "classes, or under an `if`.",
+        "inactive-lane-read": "A shuffle reads from a lane that does not take part. All 32 lanes have to come to it, "
+        "those without a score, too: none returns before, and the mask has 32 bits.",
         "lane-not-in-mask": "A lane shuffles that the mask does not name. All 32 take part: 0xFFFFFFFF.",
-        "wrong-value": "Two passes: the first finds the row's largest score and the sum of exp(score - largest), of all lanes together. "
-        "The second writes exp(score - largest) / sum, less 1 at the label, divided by count. `shfl_down` leaves a result in lane 0 alone; "
-        "with `shfl_xor` each lane has it.",
-        "some-unwritten": "Each element of grad has to be written. A lane goes on in steps of 32: with 50 classes some lanes have two. And a "
-        "row without a label has a gradient, too: 0.",
-        "out-of-bounds": "An index left its array: the loop of a lane goes from its number in steps of 32, and ends at the number of classes. A row belongs to a block of 32 threads: cuda.blockIdx.x.",
+        "wrong-value": "Two passes: the first finds the row's largest score and the sum of exp(score - largest), of "
+        "all lanes together. The second writes exp(score - largest) / sum, less 1 at the label, divided by count. "
+        "`shfl_down` leaves a result in lane 0 alone; with `shfl_xor` each lane has it.",
+        "some-unwritten": "Each element of grad has to be written. A lane goes on in steps of 32: with 50 classes some "
+        "lanes have two. And a row without a label has a gradient, too: 0.",
+        "out-of-bounds": "An index left its array: the loop of a lane goes from its number in steps of 32, and ends at "
+        "the number of classes. A row belongs to a block of 32 threads: cuda.blockIdx.x.",
         "race": "Two threads meet at one element. Each class of a row belongs to one lane: j = lane, lane + 32, ...",
     },
     budget=Budget(
         points=1,
-        text="each score is loaded twice, no shared memory, no barrier: for 4 rows of 64 classes at most 20 load requests to global memory, "
-        "four of them for the labels",
+        text="each score is loaded twice, no shared memory, no barrier: for 4 rows of 64 classes at most 20 load "
+        "requests to global memory, four of them for the labels",
         require={"global_load_requests": 20, "shared_store_requests": 0, "barriers": 0, "atomics": 0},
-        over="The result is right, but the scores are read more often than twice, the label more often than once, or numbers go through "
-        "shared memory. Largest score and sum can be found in one pass (chapter 11), and lanes pass numbers on by shuffles.",
+        over="The result is right, but the scores are read more often than twice, the label more often than once, or "
+        "numbers go through shared memory. Largest score and sum can be found in one pass (chapter 11), and lanes pass "
+        "numbers on by shuffles.",
         case=loss_case("exact", 4, 64),
     ),
     hints=(
-        "What does each lane know after it has gone through its own scores? What must two lanes do to put that together?",
-        "As in 11-merge: two pairs (largest, sum) become one. Five rounds of cuda.shfl_xor_sync, with distances 16, 8, 4, 2, 1, and every "
-        "lane has the row's pair.",
-        "A lane without scores brings -inf and 0. Where both largest are -inf, the sum stays 0: skip the exp. Then a second loop "
-        "writes: which lane sees the label's class?",
+        "What does each lane know after it has gone through its own scores? What must two lanes do to put that "
+        "together?",
+        "As in 11-merge: two pairs (largest, sum) become one. Five rounds of cuda.shfl_xor_sync, with distances 16, 8, "
+        "4, 2, 1, and every lane has the row's pair.",
+        "A lane without scores brings -inf and 0. Where both largest are -inf, the sum stays 0: skip the exp. Then a "
+        "second loop writes: which lane sees the label's class?",
     ),
 )

@@ -33,7 +33,8 @@ def kept_bytes(inputs, hidden, classes, batch):
 
 
 def peak(layers, every):
-    """The most results kept at once, if each `every`-th of `layers` equal layers keeps its input, and the others compute it again."""
+    """The most results kept at once, if each `every`-th of `layers` equal layers keeps its input, and the others
+    compute it again."""
     points = range(0, layers, every)
     return max(len(points) + min(every, layers - point) - 1 for point in points)
 
@@ -87,20 +88,20 @@ def asked(inputs, hidden, classes, batch, layers):
                 kept // batch: f"That is one picture. The batch has {batch}.",
                 kept // 4: "These are numbers. A float32 has four bytes.",
             },
-            "For each of the three: what must its backward know of the forward pass? The table on the page says it. Multiply "
-            "by the batch and by four bytes.",
+            "For each of the three: what must its backward know of the forward pass? The table on the page says it. "
+            "Multiply by the batch and by four bytes.",
         ),
         "peak": (
             f"inputs kept at once, at least, in a network of {layers} equal layers with checkpoints at even distances",
             least,
             {
-                layers: "That is without checkpoints: each layer keeps its input. With checkpoints, layers between two of them "
-                "compute theirs again, when the backward pass comes to them.",
+                layers: "That is without checkpoints: each layer keeps its input. With checkpoints, layers between two "
+                "of them compute theirs again, when the backward pass comes to them.",
                 least + 1: "Nearly: of the group at work one input is the checkpoint itself, which is counted already.",
                 (least + 1) // 2: "These are the checkpoints, or the inputs of one group. Both are there at once.",
             },
-            "Choose a distance d between checkpoints. How many checkpoints are there, and how many inputs of the group at work "
-            "that are no checkpoint? Try d = 1, 2, 4, 8.",
+            "Choose a distance d between checkpoints. How many checkpoints are there, and how many inputs of the group "
+            "at work that are no checkpoint? Try d = 1, 2, 4, 8.",
         ),
     }
 
@@ -119,10 +120,11 @@ MEMORY = PredictionTask(
     minutes=15,
     questions=tuple(question(name) for name in ("parameters", "state", "kept", "peak")),
     hints=(
-        "Draw the network as boxes, with the arrays between them. Which arrays does the backward pass of each box need?",
-        "parameters: weights and biases. state: four arrays of the same size. kept: what goes into each of the three. peak: checkpoints, and "
-        "what the group at work computes again.",
-        "peak: with distance d there are 16 / d checkpoints, and d - 1 more inputs while a group is at work. Which d makes the sum "
-        "smallest?",
+        "Draw the network as boxes, with the arrays between them. Which arrays does the backward pass of each box "
+        "need?",
+        "parameters: weights and biases. state: four arrays of the same size. kept: what goes into each of the three. "
+        "peak: checkpoints, and what the group at work computes again.",
+        "peak: with distance d there are 16 / d checkpoints, and d - 1 more inputs while a group is at work. Which d "
+        "makes the sum smallest?",
     ),
 )

@@ -50,8 +50,8 @@ def judge_moments(arguments, result):
     inside = sum(s for _, _, s in parts)
     if abs(s - inside) <= 1e-6 * max(inside, 1e-12):
         cause = (
-            "These are the distances inside the parts alone. A part whose own mean lies off the mean of all adds its count times the square "
-            "of that distance."
+            "These are the distances inside the parts alone. A part whose own mean lies off the mean of all adds its "
+            "count times the square of that distance."
         )
         return Slip("inside-only", expected, cause)
     between = sum(n * (m - mean) ** 2 for n, m, _ in parts)
@@ -70,7 +70,8 @@ def judge_moments(arguments, result):
         (
             "no-count",
             sum(s + (m - mean) ** 2 for n, m, s in parts if n),
-            "The square of a part's distance counts once here. It counts once for each of its numbers: multiply by its count.",
+            "The square of a part's distance counts once here. It counts once for each of its numbers: multiply by its "
+            "count.",
         ),
         (
             "order",
@@ -80,16 +81,16 @@ def judge_moments(arguments, result):
         (
             "no-fraction",
             _whole_distance(parts),
-            "The distance of two means was squared and multiplied by the new part's count alone. Merging na and nb numbers, the factor is "
-            "na * nb / (na + nb): each side moves to the common mean, not to the other's.",
+            "The distance of two means was squared and multiplied by the new part's count alone. Merging na and nb "
+            "numbers, the factor is na * nb / (na + nb): each side moves to the common mean, not to the other's.",
         ),
     ):
         if abs(s - mistaken) <= 1e-6 * max(mistaken, 1e-12):
             return Slip(kind, expected, cause)
     if len(parts) and abs(mean) > 100 * (squares / count) ** 0.5:
         cause = (
-            "Digits were lost: the means are large, the distances small. Do not subtract squares of large numbers from each other; "
-            "square the difference of two means."
+            "Digits were lost: the means are large, the distances small. Do not subtract squares of large numbers from "
+            "each other; square the difference of two means."
         )
         return Slip("cancelled", expected, cause)
     return Slip(
@@ -154,9 +155,9 @@ MOMENTS = FunctionTask(
     },
     hints=(
         "The count of all, and the mean of all: how do these follow from counts and means of the parts?",
-        "Take one part. Its numbers lie around its own mean, and its mean lies off the mean of all. What is the sum of squared "
-        "distances of its numbers from the mean of all?",
-        "For a part with n numbers around m: the sum around another number is the sum around m, plus n times the square of their distance. "
-        "Add that over the parts. An empty part adds nothing.",
+        "Take one part. Its numbers lie around its own mean, and its mean lies off the mean of all. What is the sum of "
+        "squared distances of its numbers from the mean of all?",
+        "For a part with n numbers around m: the sum around another number is the sum around m, plus n times the "
+        "square of their distance. Add that over the parts. An empty part adds nothing.",
     ),
 )

@@ -48,7 +48,8 @@ _SLIPS = (
     ({"minus": ""}, "From the probabilities, one is taken off at each row's label."),
     (
         {"minus": "columns"},
-        "d[:, labels] takes one off in each row, at the labels of all. A row has it at its own label: d[np.arange(n), labels].",
+        "d[:, labels] takes one off in each row, at the labels of all. A row has it at its own label: d[np.arange(n), "
+        "labels].",
     ),
     ({"relu": False}, "ReLU is missing in the forward pass: what is negative in z is 0 in h."),
     (
@@ -57,7 +58,8 @@ _SLIPS = (
     ),
     (
         {"mask": "h"},
-        "The gradient was multiplied by h. ReLU passes it on as it is where z > 0: multiply by (z > 0), ones and zeros.",
+        "The gradient was multiplied by h. ReLU passes it on as it is where z > 0: multiply by (z > 0), ones and "
+        "zeros.",
     ),
     ({"axis": 0}, "Softmax was taken over the columns: each row of h @ w2 + b2 has probabilities that add up to 1."),
     ({"into": "z"}, "The gradient of w2 needs what went into the second layer: h, behind ReLU, not z."),
@@ -86,7 +88,10 @@ def judge_own(arguments, result):
     if like(right):
         return None
     if not all(np.isfinite(a).all() for a in result):
-        cause = "A number is infinite, or no number. Did softmax take off the largest of its row? Was an array made by np.empty and not filled?"
+        cause = (
+            "A number is infinite, or no number. Did softmax take off the largest of its row? Was an array made by "
+            "np.empty and not filled?"
+        )
         return Slip("not-finite", expected, cause, "numbers that are not finite")
     before = arguments[2:6]
     rate = arguments[6]
@@ -143,15 +148,17 @@ OWN = FunctionTask(
         Case("33 pictures: no multiple of anything", own_arguments(33)),
     ),
     advice={
-        "raised-ValueError": "Do the shapes fit? h is (n, 32), d is (n, 10): which of the two is transposed in the gradient of w2?",
+        "raised-ValueError": "Do the shapes fit? h is (n, 32), d is (n, 10): which of the two is transposed in the "
+        "gradient of w2?",
         "raised-TypeError": "A kernel returns nothing, None: it writes into its last argument.",
         "raised-NameError": "A name is used that is not defined there. The kernels are called `mine.matmul` and so on.",
     },
     hints=(
         "Which five products of matrices are there, two forward and three backward? Write down the shapes of each.",
-        "A small function that makes the result and calls mine.matmul saves work. A transposed array is not contiguous: "
-        "np.ascontiguousarray(h.T).",
-        "d is the softmax, less one at each label, divided by n. Then w2 gets h.T @ d, b2 the sum of d over the rows; back is d @ w2.T "
-        "times (z > 0); w1 gets x.T @ back, b1 the sum of back over the rows. All with the old weights.",
+        "A small function that makes the result and calls mine.matmul saves work. A transposed array is not "
+        "contiguous: np.ascontiguousarray(h.T).",
+        "d is the softmax, less one at each label, divided by n. Then w2 gets h.T @ d, b2 the sum of d over the rows; "
+        "back is d @ w2.T times (z > 0); w1 gets x.T @ back, b1 the sum of back over the rows. All with the old "
+        "weights.",
     ),
 )

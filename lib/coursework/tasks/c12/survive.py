@@ -133,8 +133,9 @@ def judge_survive(arguments, result):
     for failure, last, tried, loaded in result:
         if failure == "memory":
             cause = (
-                "Two disks were asked, and one gave what was saved on the other, or a new one gave something. What is kept in a class or "
-                "in a global name is gone when the power fails: what counts is on the disk that `Checkpoints` was given."
+                "Two disks were asked, and one gave what was saved on the other, or a new one gave something. What is "
+                "kept in a class or in a global name is gone when the power fails: what counts is on the disk that "
+                "`Checkpoints` was given."
             )
             return Slip(
                 "memory", "each disk's own state, None from a new disk", cause, "a state that is not on the disk"
@@ -146,12 +147,15 @@ def judge_survive(arguments, result):
         expected = f"{when}: {_shown(last)}" + (f", or {_shown(tried)}" if tried != last else "")
         got = _shown(loaded)
         if isinstance(loaded, str) and loaded.startswith("raised "):
-            cause = "`load` failed. There may be no checkpoint yet (then it returns None), and a file of which only a part was written."
+            cause = (
+                "`load` failed. There may be no checkpoint yet (then it returns None), and a file of which only a part "
+                "was written."
+            )
             return Slip("load-fails", expected, cause, loaded)
         if loaded is None:
             cause = (
-                "A checkpoint that was saved is gone. While the new one is not complete, the old one must stay where it is: write beside "
-                "it, and put the new one in its place in one step."
+                "A checkpoint that was saved is gone. While the new one is not complete, the old one must stay where "
+                "it is: write beside it, and put the new one in its place in one step."
             )
             return Slip("lost", expected, cause, got)
         if loaded in states:
@@ -161,8 +165,8 @@ def judge_survive(arguments, result):
         cause = (
             "The disk was full in the middle of a write. What is half written must not be taken for a checkpoint."
             if full
-            else "Only a part of it was on the disk. A write is not on the disk until `sync` has returned, and a rename does not "
-            "wait for what the file holds."
+            else "Only a part of it was on the disk. A write is not on the disk until `sync` has returned, and a "
+            "rename does not wait for what the file holds."
         )
         return Slip("torn", expected, cause, got)
     return None
@@ -199,12 +203,14 @@ SURVIVE = ScenarioTask(
         "raised-OSError": "`load` meets a disk that is as a failure left it: look with `names()` what there is.",
         "raised-FileNotFoundError": "Before the first checkpoint there is no file: `load` returns None then.",
         "raised-ValueError": "A file's name is short. What is to be kept stands in the file.",
-        "raised-KeyError": "A file was synced, renamed or removed that is not there. After a failure, half of your steps may have been made.",
+        "raised-KeyError": "A file was synced, renamed or removed that is not there. After a failure, half of your "
+        "steps may have been made.",
     },
     hints=(
-        "At which moment, exactly, becomes the new checkpoint the one that counts? What is on the disk just before, and just after?",
+        "At which moment, exactly, becomes the new checkpoint the one that counts? What is on the disk just before, "
+        "and just after?",
         "Write to a name of its own, and sync it. Only then give it, with one rename, the name that `load` reads.",
-        "A rename replaces what had the name before in one step, so there is always one complete file with that name. What else may lie on "
-        "the disk after a failure, and does `load` look at it?",
+        "A rename replaces what had the name before in one step, so there is always one complete file with that name. "
+        "What else may lie on the disk after a failure, and does `load` look at it?",
     ),
 )

@@ -145,7 +145,10 @@ def judge_tape(arguments, result):
         if missing == [last]:
             cause = f"{last!r} itself has a gradient, too: 1. All others follow from it."
         else:
-            cause = f"{missing[0]!r} is one of the variables that {last!r} was made from: are the parents of parents followed?"
+            cause = (
+                f"{missing[0]!r} is one of the variables that {last!r} was made from: are the parents of parents "
+                "followed?"
+            )
         return Slip("missing", f"{len(right)} names", cause, f"{len(result)} names; {missing[0]!r} is missing")
     name = next(name for name in right if result[name] != right[name])
     got = f"{result[name]!r} for {name!r}"
@@ -153,7 +156,8 @@ def judge_tape(arguments, result):
         (
             "replaced",
             _replaced(made_from, last),
-            "A gradient that arrives takes the place of one that was there. A variable that is used twice gets two: add them.",
+            "A gradient that arrives takes the place of one that was there. A variable that is used twice gets two: "
+            "add them.",
         ),
         *(
             (
@@ -168,15 +172,16 @@ def judge_tape(arguments, result):
             (
                 "twice",
                 _at_once(made_from, last, True, deep),
-                "A variable passed on the same part of its gradient more than once: each time that something arrived, it "
-                "passed on all that it had.",
+                "A variable passed on the same part of its gradient more than once: each time that something arrived, "
+                "it passed on all that it had.",
             )
             for deep in (False, True)
         ),
         (
             "added",
             _slopes_added(made_from, last),
-            "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways is added."
+            "The slope was added. A gradient that passes a slope is multiplied by it; what arrives on different ways "
+            "is added."
             + (f" Or all began with 1, as only {last!r} does." if result == _from_one(made_from, last) else ""),
         ),
         (
@@ -225,11 +230,13 @@ def network(variables, edges):
 
 
 _RESIDUAL = {
-    "x": [], "w": [], "unused": [["x", 5]],
+    "x": [],
+    "w": [],
+    "unused": [["x", 5]],
     "h": [["x", 2], ["w", 3]],
     "sum": [["x", 1], ["h", 1]],
     "loss": [["sum", 4]],
-}  # fmt: skip
+}
 
 TAPE = FunctionTask(
     id="12-tape",
@@ -248,18 +255,19 @@ TAPE = FunctionTask(
         Case("a chain of 3,000", chain(3000)),
     ),
     advice={
-        "raised-TooManyIterations": "This visits every path through the network, and 40 doublings have a million million of them. Mark what "
-        "was visited, and visit nothing twice.",
-        "raised-RecursionError": "A function that calls itself for each parent is 3,000 calls deep here, more than Python allows. Keep a "
-        "list of what is still to be done, and take from it in a loop.",
-        "raised-KeyError": "A variable without parents has an empty list, and a name that no gradient has reached yet is not in "
-        "your dict: `found.get(name, 0)`.",
+        "raised-TooManyIterations": "This visits every path through the network, and 40 doublings have a million "
+        "million of them. Mark what was visited, and visit nothing twice.",
+        "raised-RecursionError": "A function that calls itself for each parent is 3,000 calls deep here, more than "
+        "Python allows. Keep a list of what is still to be done, and take from it in a loop.",
+        "raised-KeyError": "A variable without parents has an empty list, and a name that no gradient has reached yet "
+        "is not in your dict: `found.get(name, 0)`.",
     },
     hints=(
         "When does a variable know its whole gradient? Which other variables must have had their turn by then?",
-        "Two passes. The first finds all variables that `last` was made from, and for each of them how many times it was used. The second "
-        "begins at `last`; whoever has heard from all its users has its turn.",
-        "In the second pass keep a list of variables that are ready. Taking one out, multiply its gradient by each slope, add it to the "
-        "parent's, and count one use less of that parent. When is a parent ready? A parent that stands twice in a list was used twice.",
+        "Two passes. The first finds all variables that `last` was made from, and for each of them how many times it "
+        "was used. The second begins at `last`; whoever has heard from all its users has its turn.",
+        "In the second pass keep a list of variables that are ready. Taking one out, multiply its gradient by each "
+        "slope, add it to the parent's, and count one use less of that parent. When is a parent ready? A parent that "
+        "stands twice in a list was used twice.",
     ),
 )

@@ -95,7 +95,8 @@ WORDS = KernelTask(
     suspects=(
         Suspect(
             _told(_unsorted),
-            "The rows were taken as they stand. `start` counts in the sorted order: position number k of it is order[k].",
+            "The rows were taken as they stand. `start` counts in the sorted order: position number k of it is "
+            "order[k].",
         ),
         Suspect(_told(_last), "This is the gradient of one of the word's positions: they are added up, not replaced."),
         Suspect(
@@ -112,7 +113,8 @@ WORDS = KernelTask(
         ),
         Suspect(
             _told(_rows_of(_begin, lambda start, word: max(start[word], start[word + 1] - 1))),
-            "The last position of each word is missing. It is number start[word + 1] - 1, and a range ends before its second number.",
+            "The last position of each word is missing. It is number start[word + 1] - 1, and a range ends before its "
+            "second number.",
         ),
         Suspect(
             _told(_rows_of(lambda start, word: min(start[word] + 1, start[word + 1]), _end)),
@@ -124,33 +126,36 @@ WORDS = KernelTask(
         ),
     ),
     advice={
-        "some-unwritten": "A word that does not occur has a gradient, too: 0. The sum begins with 0 and is stored in any case. And a row may have more columns "
-        "than the 64 threads of a block: blockIdx.y counts stretches of 64.",
+        "some-unwritten": "A word that does not occur has a gradient, too: 0. The sum begins with 0 and is stored in "
+        "any case. And a row may have more columns than the 64 threads of a block: blockIdx.y counts stretches of 64.",
         "not-finite": "The sum begins with what stood in out. Begin it with 0.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
-        "out-of-bounds": "A block has 64 threads, and the columns need not be a multiple of 64: guard the column. A word's positions end "
-        "before start[word + 1]. And the word is the block's number, blockIdx.x: cuda.grid counts threads.",
-        "one-block": "Only one word was written. blockIdx.x is the word, and blockIdx.y the stretch of 64 columns: cuda.grid counts threads.",
-        "tail": "What comes last was never written. The word is the block's number, blockIdx.x, and the column is 64 * blockIdx.y + threadIdx.x: "
-        "cuda.grid counts threads. And a word that does not occur has a gradient, too: 0.",
-        "negative-index": "There is no position with that number: `order` was read beyond its end, or before its begin. A word's positions "
-        "are order[start[word]] to order[start[word + 1] - 1].",
+        "out-of-bounds": "A block has 64 threads, and the columns need not be a multiple of 64: guard the column. A "
+        "word's positions end before start[word + 1]. And the word is the block's number, blockIdx.x: cuda.grid counts "
+        "threads.",
+        "one-block": "Only one word was written. blockIdx.x is the word, and blockIdx.y the stretch of 64 columns: "
+        "cuda.grid counts threads.",
+        "tail": "What comes last was never written. The word is the block's number, blockIdx.x, and the column is 64 * "
+        "blockIdx.y + threadIdx.x: cuda.grid counts threads. And a word that does not occur has a gradient, too: 0.",
+        "negative-index": "There is no position with that number: `order` was read beyond its end, or before its "
+        "begin. A word's positions are order[start[word]] to order[start[word + 1] - 1].",
         "race": "Two threads write one element. A block has one word, blockIdx.x, and a thread one column of it.",
         "wrong-value": "Take word 0 by hand: which positions has it in `order`, and which rows of grad are these?",
     },
     budget=Budget(
         points=1,
-        text="no atomics, each gradient is loaded once, each element of out stored once: for 32 positions of 64 columns at most 224 load and "
-        "16 store requests",
+        text="no atomics, each gradient is loaded once, each element of out stored once: for 32 positions of 64 "
+        "columns at most 224 load and 16 store requests",
         require={"atomics": 0, "global_load_requests": 224, "global_store_requests": 16},
-        over="The result is right, but it costs more than a load of each gradient and a store of each sum. Keep the sum in a variable, "
-        "and `start[word + 1]` as well.",
+        over="The result is right, but it costs more than a load of each gradient and a store of each sum. Keep the "
+        "sum in a variable, and `start[word + 1]` as well.",
         case=words_case("exact", 32, 8, 64),
     ),
     hints=(
         "Which thread may add to an element of out, so that no other one adds to it? Which numbers does it need then?",
-        "A block has a word, and a thread has a column of it. The thread goes through the word's positions in the sorted order.",
-        "Three loads in a round would be start, order and grad: the first does not change in the loop. A sum that begins with 0 also gives "
-        "words that do not occur what they need.",
+        "A block has a word, and a thread has a column of it. The thread goes through the word's positions in the "
+        "sorted order.",
+        "Three loads in a round would be start, order and grad: the first does not change in the loop. A sum that "
+        "begins with 0 also gives words that do not occur what they need.",
     ),
 )

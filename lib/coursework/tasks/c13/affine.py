@@ -32,7 +32,10 @@ def _triple(result):
 def judge_affine(arguments, result):
     seen, x, low, high = arguments
     scale, zero, codes = affine(*arguments)
-    expected = f"scale {scale:.6g}, zero point {zero}, codes {codes[:6].astype(int).tolist()}{' ...' if codes.size > 6 else ''}"
+    expected = (
+        f"scale {scale:.6g}, zero point {zero}, codes "
+        f"{codes[:6].astype(int).tolist()}{' ...' if codes.size > 6 else ''}"
+    )
     triple = _triple(result)
     if triple is None:
         return Slip("type", expected, "Return three things: the scale, the zero point, and an array of codes.")
@@ -67,7 +70,10 @@ def _wrong_scale(s, seen, x, low, high, expected):
         cause = f"From {low} to {high} there are {high - low + 1} codes, and one step less between them."
         return Slip("steps", expected, cause)
     if near(np.abs(seen).max() / max(high, 1)):
-        cause = "This is the symmetric scale, of the largest size. Here the range from the least to the largest number is covered."
+        cause = (
+            "This is the symmetric scale, of the largest size. Here the range from the least to the largest number is "
+            "covered."
+        )
         return Slip("symmetric", expected, cause)
     if near((high - low) / span if span else 0):
         return Slip(
@@ -172,7 +178,8 @@ AFFINE = FunctionTask(
     ),
     advice={
         "raised-RuntimeWarning": "Where all numbers that were seen are 0, the range is empty: take the scale 1 there.",
-        "raised-ZeroDivisionError": "Where all numbers that were seen are 0, the range is empty: take the scale 1 there.",
+        "raised-ZeroDivisionError": "Where all numbers that were seen are 0, the range is empty: take the scale 1 "
+        "there.",
     },
     hints=(
         "How wide is the range, and how many steps lie between the first and the last code?",

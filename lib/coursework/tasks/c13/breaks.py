@@ -48,13 +48,17 @@ def judge_breaks(arguments, result):
     clipped = float(np.mean(np.square(np.maximum(x - np.percentile(x, 99), 0))))
     if clipped > 0.5 * cut and clipped > 0.7 * min_max:
         cause = (
-            "What the percentile clips costs more here than the coarse steps of min-max: a distance of 100 that is clipped counts 10,000. "
-            "An outlier has to be far enough out to coarsen the steps, and near enough not to be missed."
+            "What the percentile clips costs more here than the coarse steps of min-max: a distance of 100 that is "
+            "clipped counts 10,000. An outlier has to be far enough out to coarsen the steps, and near enough not to "
+            "be missed."
         )
         return Slip("too-far", expected, cause, got)
     many = float(np.mean(x > 0.8 * x.max()))
     if many > 0.02:
-        cause = "The numbers fill the range up to the largest, so that nothing is gained by cutting it. Who needs few of its codes?"
+        cause = (
+            "The numbers fill the range up to the largest, so that nothing is gained by cutting it. Who needs few of "
+            "its codes?"
+        )
         return Slip("full", expected, cause, got)
     return Slip(
         "not-yet",
@@ -78,11 +82,12 @@ BREAKS = FunctionTask(
     judge=judge_breaks,
     cases=(asked(1000, 3), asked(100, 2), asked(10_000, 4), asked(50_000, 5)),
     hints=(
-        "Two errors compete: half a step for every number, and a whole distance for the few that are clipped. Which of them does one outlier "
-        "change for min-max, and which for the percentile?",
-        "With 1,000 numbers from 0 to 1 and one at M, min-max makes steps of M / 7 for all, about M * M / 588 on the mean; the percentile "
-        "clips one number, (M - 1) * (M - 1) / 1000 on the mean, and has 1 / 588 from its own steps. For which M is the first larger?",
-        "One outlier at 2.5 among numbers drawn from 0 to 1 does it for 3 bits and 1,000 numbers. With more bits the steps are finer, so take "
-        "more numbers, and the outlier further out: about 4 for 5 bits.",
+        "Two errors compete: half a step for every number, and a whole distance for the few that are clipped. Which of "
+        "them does one outlier change for min-max, and which for the percentile?",
+        "With 1,000 numbers from 0 to 1 and one at M, min-max makes steps of M / 7 for all, about M * M / 588 on the "
+        "mean; the percentile clips one number, (M - 1) * (M - 1) / 1000 on the mean, and has 1 / 588 from its own "
+        "steps. For which M is the first larger?",
+        "One outlier at 2.5 among numbers drawn from 0 to 1 does it for 3 bits and 1,000 numbers. With more bits the "
+        "steps are finer, so take more numbers, and the outlier further out: about 4 for 5 bits.",
     ),
 )

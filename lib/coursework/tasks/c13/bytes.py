@@ -94,8 +94,9 @@ BYTES = PredictionTask(
     questions=tuple(question(name) for name in ("channel", "group", "csr", "two_four")),
     hints=(
         "What has to be stored besides the codes, so that somebody else can make numbers of them again?",
-        "Scales in the first two; columns and where rows begin in the third; in the fourth where in its four each value stood.",
-        "channel: a byte a weight, 4 a row. group: half a byte a weight, 2 a group. csr: 8 an entry, 4 a row and 4. two_four: half of the "
-        "weights, 2 bytes and 2 bits each.",
+        "Scales in the first two; columns and where rows begin in the third; in the fourth where in its four each "
+        "value stood.",
+        "channel: a byte a weight, 4 a row. group: half a byte a weight, 2 a group. csr: 8 an entry, 4 a row and 4. "
+        "two_four: half of the weights, 2 bytes and 2 bits each.",
     ),
 )

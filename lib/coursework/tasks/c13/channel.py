@@ -39,7 +39,10 @@ def judge_channel(arguments, result):
                 "one-scale", expected, f"This is one scale for all. There are {len(scales)} filters: each has its own."
             )
         if s.size == weight.shape[1] != scales.size:
-            cause = "There is a scale for each input channel here. All terms of one sum need the same scale: that is a filter's."
+            cause = (
+                "There is a scale for each input channel here. All terms of one sum need the same scale: that is a "
+                "filter's."
+            )
             return Slip("wrong-axis", expected, cause)
         cause = f"There is a scale for each filter, weight.shape[0] = {len(scales)}: one row of them."
         return Slip("shape", expected, cause, f"scales of shape {s.shape}")
@@ -119,8 +122,8 @@ def _wrong_bias(b, bias, scales, sums, input_scale, c):
 
 
 def layer(filters, channels, size, spread=0, zero=None, skew=0.0):
-    """make(rng) -> weight (filters, channels, size, size), bias, input_scale. spread: filters differ by up to 2^spread in
-    size; zero: the number of a filter that is all zeros."""
+    """make(rng) -> weight (filters, channels, size, size), bias, input_scale. spread: filters differ by up to 2^spread
+    in size; zero: the number of a filter that is all zeros."""
 
     def make(rng):
         weight = rng.standard_normal((filters, channels, size, size)) - skew

@@ -59,7 +59,10 @@ def judge_frontier(arguments, result):
     shapes = (network.ROWS * network.COLUMNS, hidden), (hidden,), (hidden, network.DIGITS), (network.DIGITS,)
     for name, array, shape in zip(NAMES, found, shapes, strict=True):
         if array.shape != shape:
-            cause = "Hidden values may go, the same from w1, b1 and w2. Pixels and digits stay, and so does the order of the axes."
+            cause = (
+                "Hidden values may go, the same from w1, b1 and w2. Pixels and digits stay, and so does the order of "
+                "the axes."
+            )
             return Slip("shape", f"{name} of shape {shape}, as b1 has {hidden} values", cause, f"shape {array.shape}")
     if not all(np.isfinite(array).all() for array in found):
         cause = "Scales and lows are kept as float16, and that ends at 65,504."
@@ -86,9 +89,15 @@ def _of_one(expected, name, stored):
     codes, most = reals(codes), 2 ** int(bits) - 1
     bad = np.flatnonzero(~((codes >= 0) & (codes <= most) & (codes == np.rint(codes))))
     if bad.size:
-        cause = f"With {bits} bits a code is a whole number from 0 to {most}. What is least gets the code 0: subtract `low` first."
+        cause = (
+            f"With {bits} bits a code is a whole number from 0 to {most}. What is least gets the code 0: subtract "
+            "`low` first."
+        )
         if codes.flat[bad[0]] == most + 1:
-            cause = f"With {bits} bits there are {most + 1} codes, and {most} is the last one: there are {most} steps between them."
+            cause = (
+                f"With {bits} bits there are {most + 1} codes, and {most} is the last one: there are {most} steps "
+                "between them."
+            )
         return Slip("codes", f"0 to {most}", cause, f"code {codes.flat[bad[0]]:.6g} in {name}")
     if not (np.abs(np.asarray(scale, np.float64)) > 3e-8).any() and codes.any():
         return Slip("no-scale", expected, f"The scale of {name} is 0 as float16. Nothing below 6e-8 can be kept in it.")
@@ -100,7 +109,10 @@ def _reads_badly(arguments, result, found, right):
     wanted, got = f"at least {LEAST:.0%} of the pictures", f"{right:.1%}"
     exact = [np.asarray(array, np.float64) for array in arguments[:4]]
     if found[1].shape != exact[1].shape:
-        cause = "Hidden values were left out. Which can go without that the network misses them, and what do the others take over?"
+        cause = (
+            "Hidden values were left out. Which can go without that the network misses them, and what do the others "
+            "take over?"
+        )
         return Slip("pruned", wanted, cause, got)
     off = {name: np.abs(a - b).max() for name, a, b in zip(NAMES, found, exact, strict=True)}
     better = {name: reads([*found[:k], exact[k], *found[k + 1 :]]) for k, name in enumerate(NAMES)}
@@ -124,8 +136,8 @@ def _reads_badly(arguments, result, found, right):
 def a_network(n=1000, drawn=None):
     """make(rng) -> w1 (63, 32), b1, w2 (32, 10), b2, float32, hidden values in some order; n pictures, their labels.
 
-    drawn: a seed for who must have the same pictures each time, as a budget: an answer that reads them may need more bytes
-    for others."""
+    drawn: a seed for who must have the same pictures each time, as a budget: an answer that reads them may need more
+    bytes for others."""
 
     def make(rng):
         rng = rng if drawn is None else np.random.default_rng(drawn)
@@ -150,15 +162,16 @@ FRONTIER = FunctionTask(
         points=1,
         text="at most 1,250 bytes; as float32 it is 9,512",
         require={"bytes": 1250},
-        over="It reads well enough, but it could be smaller. What do your scales take, beside the codes? And how many bits do the two large "
-        "arrays need, how many the small ones?",
+        over="It reads well enough, but it could be smaller. What do your scales take, beside the codes? And how many "
+        "bits do the two large arrays need, how many the small ones?",
         case=Case("a network of 32 hidden values", a_network(drawn=98)),
         golf=Golf(
             count="bytes",
             best=577,
             tiers=(("gold", 1.0), ("silver", 1.66), ("bronze", 2.15)),
-            lead="A rounding leaves an error, and weights that are not rounded yet can make up for it (GPTQ, on the page). And what if the "
-            "network goes on learning with its rounding in it, as in 13-through? The pictures are there.",
+            lead="A rounding leaves an error, and weights that are not rounded yet can make up for it (GPTQ, on the "
+            "page). And what if the network goes on learning with its rounding in it, as in 13-through? The pictures "
+            "are there.",
         ),
     ),
     hints=(

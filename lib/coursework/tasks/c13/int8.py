@@ -7,7 +7,10 @@ from ...kinds.arrays import Suspect
 from ...kinds.kernel import KernelTask
 
 _NOTHING = np.zeros(0)
-_UNMASKED = "The word was shifted, and not masked: `& 255` leaves the lowest eight bits, and without it the codes above are still there."
+_UNMASKED = (
+    "The word was shifted, and not masked: `& 255` leaves the lowest eight bits, and without it the codes above are "
+    "still there."
+)
 
 
 def words(codes):
@@ -161,7 +164,8 @@ INT8 = KernelTask(
         *_suspects(lambda w, n: w >> 8 * n, _UNMASKED),
         *_suspects(
             lambda w, n: w >> 8 * n & 127,
-            "The mask has seven bits, so the bit of the sign is lost: `& 255`, then what is above 127 is smaller by 256.",
+            "The mask has seven bits, so the bit of the sign is lost: `& 255`, then what is above 127 is smaller by "
+            "256.",
         ),
         *_suspects(
             lambda w, n: _signed(w >> 4 * n & 255),
@@ -173,18 +177,19 @@ INT8 = KernelTask(
         ),
     ),
     advice={
-        "tail": "The last rows or columns were never written. cuda.grid(2) gives x, the column, first, then y, the row: are they exchanged? "
-        "Or is the guard too narrow?",
-        "out-of-bounds": "The grid is larger than out: guard row and column. And both are read along their rows, a.shape[1] words of four "
-        "codes: a[row, k] and b[column, k].",
+        "tail": "The last rows or columns were never written. cuda.grid(2) gives x, the column, first, then y, the "
+        "row: are they exchanged? Or is the guard too narrow?",
+        "out-of-bounds": "The grid is larger than out: guard row and column. And both are read along their rows, "
+        "a.shape[1] words of four codes: a[row, k] and b[column, k].",
         "wrong-value": "Take one word by hand: 0x000000FF holds -1, 0, 0, 0. (word >> 8 * k) & 255 is byte number k.",
     },
     budget=Budget(
         points=1,
-        text="each word is loaded once by each thread that needs it: for 16 x 16 sums of 32 terms at most 128 load and 8 store requests",
+        text="each word is loaded once by each thread that needs it: for 16 x 16 sums of 32 terms at most 128 load and "
+        "8 store requests",
         require={"global_load_requests": 128, "global_store_requests": 8},
-        over="The result is right, but words are loaded again for each of their codes. Keep a word in a variable, and take four codes out of "
-        "it; keep the sum in a variable, too.",
+        over="The result is right, but words are loaded again for each of their codes. Keep a word in a variable, and "
+        "take four codes out of it; keep the sum in a variable, too.",
         case=int8_case("exact", 16, 16, 32),
     ),
     hints=(

@@ -7,7 +7,8 @@ from ...kinds.function import FunctionTask
 
 
 def cut_places(crow, parts):
-    """[(row, entry)] where each part begins, and the end: part k begins k * ceil((rows + entries) / parts) steps along."""
+    """[(row, entry)] where each part begins, and the end: part k begins k * ceil((rows + entries) / parts) steps
+    along."""
     rows, entries = len(crow) - 1, int(crow[-1])
     part_steps = -(-(rows + entries) // parts)
     found = []
@@ -69,7 +70,10 @@ def _wrong_place(crow, parts, places, expected, k):
             )
         by_entries = [min(j * -(-entries // parts), entries) for j in range(parts + 1)]
         if [e for _, e in places] == by_entries:
-            cause = "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a row or an entry."
+            cause = (
+                "The entries are cut into equal numbers. Empty rows cost something, too: a step along the path is a "
+                "row or an entry."
+            )
             return Slip("by-entries", wanted, cause, got)
         if row + entry == k * part_steps:
             cause = (
@@ -89,10 +93,16 @@ def _wrong_place(crow, parts, places, expected, k):
             "outside", wanted, f"There are {rows} rows and {entries} entries: the search has to stay among them.", got
         )
     if row < expected[k][0] and entry >= crow[row + 1]:
-        cause = "A row whose entries are all taken is finished: the path goes to the next row before it takes an entry of that."
+        cause = (
+            "A row whose entries are all taken is finished: the path goes to the next row before it takes an entry of "
+            "that."
+        )
         return Slip("unfinished", wanted, cause, got)
     if row > expected[k][0]:
-        cause = f"Row {row - 1} has entries up to number {int(crow[row]) - 1}, and only {entry} were taken: it is not finished."
+        cause = (
+            f"Row {row - 1} has entries up to number {int(crow[row]) - 1}, and only {entry} were taken: it is not "
+            "finished."
+        )
         return Slip("too-far", wanted, cause, got)
     return Slip(
         "place",
@@ -128,8 +138,8 @@ MERGE = FunctionTask(
         merge_case("a million rows, 64 threads", lambda rng: rng.integers(0, 3, 1_000_000), 64),
     ),
     advice={
-        "raised-TooManyIterations": "This walks along the path, a million rows of it. A thread that searches on its diagonal needs some twenty "
-        "steps."
+        "raised-TooManyIterations": "This walks along the path, a million rows of it. A thread that searches on its "
+        "diagonal needs some twenty steps."
     },
     hints=(
         "A step along the path finishes a row or takes an entry. So how many steps are there, and what do all "

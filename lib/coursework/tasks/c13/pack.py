@@ -11,7 +11,8 @@ from ...plain import reals
 
 
 def packed(dense):
-    """(values (rows, cols / 2), indices uint8 (rows, ceil(cols / 8))): the two of largest size of each four, in order."""
+    """(values (rows, cols / 2), indices uint8 (rows, ceil(cols / 8))): the two of largest size of each four, in
+    order."""
     dense = np.asarray(dense, np.float64)
     rows, cols = dense.shape
     fours = dense.reshape(rows, cols // 4, 4)
@@ -132,8 +133,9 @@ PACK = FunctionTask(
     },
     hints=(
         "Write the matrix as (rows, cols / 4, 4). Which order of the last axis puts the two that stay first?",
-        "argsort of minus the sizes, stable, gives places; the first two of them, sorted again, are in the order in which they stood.",
-        "Four places p0 p1 p2 p3 make the byte p0 | p1 << 2 | p2 << 4 | p3 << 6. With an odd number of fours the last byte is half empty: fill "
-        "up with zeros.",
+        "argsort of minus the sizes, stable, gives places; the first two of them, sorted again, are in the order in "
+        "which they stood.",
+        "Four places p0 p1 p2 p3 make the byte p0 | p1 << 2 | p2 << 4 | p3 << 6. With an odd number of fours the last "
+        "byte is half empty: fill up with zeros.",
     ),
 )

@@ -157,15 +157,18 @@ ROWS = KernelTask(
         ),
         Suspect(
             _told(_of_lanes(lambda sums, rounds: 2 * sums.sum())),
-            "Each sum is twice too large. 32 lanes further there is none, and a lane gets its own value: begin with 16.",
+            "Each sum is twice too large. 32 lanes further there is none, and a lane gets its own value: begin with "
+            "16.",
         ),
         Suspect(
             _told(_of_lanes(lambda sums, rounds: sums[31])),
-            "This is the sum of lane 31 alone: what comes from the other lane is to be added, not put in the place of one's own.",
+            "This is the sum of lane 31 alone: what comes from the other lane is to be added, not put in the place of "
+            "one's own.",
         ),
         Suspect(
             _told(_of_lanes(_shuffled_each_round)),
-            "The lanes are summed in each turn of the loop, so earlier turns count many times. Sum them once, behind the loop.",
+            "The lanes are summed in each turn of the loop, so earlier turns count many times. Sum them once, behind "
+            "the loop.",
         ),
         Suspect(
             _told(_rows_of_32),
@@ -174,35 +177,37 @@ ROWS = KernelTask(
     ),
     advice={
         "some-unwritten": "An empty row has a result, too: 0. Its sum begins with 0 and is stored in any case.",
-        "not-finite": "Does the sum begin with 0? And do all 32 lanes come to each shuffle? What a lane that has returned would give is "
-        "undefined: a lane without entries has the sum 0, and stays.",
+        "not-finite": "Does the sum begin with 0? And do all 32 lanes come to each shuffle? What a lane that has "
+        "returned would give is undefined: a lane without entries has the sum 0, and stays.",
         "adds-to-old": "The sum begins with what stood in out. Begin it with 0.",
-        "out-of-bounds": "A row ends before crow[row + 1], and a lane whose next entry is behind that has none. Entry k is multiplied by "
-        "x[col[k]].",
+        "out-of-bounds": "A row ends before crow[row + 1], and a lane whose next entry is behind that has none. Entry "
+        "k is multiplied by x[col[k]].",
         "two-writers": "Only lane 0 has the sum of all lanes: let it store, and no other.",
         "negative-index": "A row ends before crow[row + 1], and a lane whose next entry is behind that has none.",
-        "inactive-lane-read": "A lane reads from one that does not come to the shuffle. All 32 lanes have to come to it: one without "
-        "entries has the sum 0, and stays.",
+        "inactive-lane-read": "A lane reads from one that does not come to the shuffle. All 32 lanes have to come to "
+        "it: one without entries has the sum 0, and stays.",
         "lane-not-in-mask": "A lane shuffles that the mask does not name. All 32 take part: 0xFFFFFFFF.",
         "race": "Several lanes store one element of out. Bring the partial sums together, and let lane 0 store.",
-        "divergent-warp-operation": "All 32 lanes have to come to the shuffle: none may have returned, or be in a loop that others have left.",
+        "divergent-warp-operation": "All 32 lanes have to come to the shuffle: none may have returned, or be in a loop "
+        "that others have left.",
     },
     budget=Budget(
         points=1,
-        text="each entry is loaded once, by neighbouring lanes, no atomics, no shared memory: for 4 rows of 128 entries at most 56 load and 4 "
-        "store requests",
+        text="each entry is loaded once, by neighbouring lanes, no atomics, no shared memory: for 4 rows of 128 "
+        "entries at most 56 load and 4 store requests",
         require={"global_load_requests": 56, "global_store_requests": 4, "atomics": 0, "shared_bytes": 0},
-        over="The result is right, but loads are not shared: lane l takes the entries begin + l, begin + l + 32, ..., so that 32 lanes make "
-        "one request, and where a row begins and ends is read once, before the loop.",
+        over="The result is right, but loads are not shared: lane l takes the entries begin + l, begin + l + 32, ..., "
+        "so that 32 lanes make one request, and where a row begins and ends is read once, before the loop.",
         causes=(
             (
                 lambda over: any(o.name == "shared_bytes" for o in over),
-                "The result is right, but the sums of the lanes came together in shared memory. Shuffles bring them together without it.",
+                "The result is right, but the sums of the lanes came together in shared memory. Shuffles bring them "
+                "together without it.",
             ),
             (
                 lambda over: any(o.name == "global_load_requests" and o.counted > 300 for o in over),
-                "The result is right, but one lane does what 32 could do together: entries begin + lane, begin + lane + 32, ... A load by "
-                "32 lanes is one request.",
+                "The result is right, but one lane does what 32 could do together: entries begin + lane, begin + lane "
+                "+ 32, ... A load by 32 lanes is one request.",
             ),
         ),
         case=rows_case("exact", [128, 128, 128, 128], 128),

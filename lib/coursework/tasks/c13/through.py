@@ -61,7 +61,10 @@ def _wrong_gradient(w, grad, g, back, scale, low, high, bad, rounded):
     i = bad[0]
     got, wanted = f"{g[i]:.6g} at w = {w[i]:.6g}", f"{back[i]:.6g}"
     if not g.any():
-        cause = "This is the true slope of a staircase, and nothing learns by it. Pretend that it is 1 where nothing was clipped."
+        cause = (
+            "This is the true slope of a staircase, and nothing learns by it. Pretend that it is 1 where nothing was "
+            "clipped."
+        )
         return Slip("true-slope", wanted, cause, got)
     if np.allclose(g, grad, rtol=1e-6):
         cause = "This weight was clipped: to move it further changes nothing. Its gradient is 0."
@@ -74,7 +77,10 @@ def _wrong_gradient(w, grad, g, back, scale, low, high, bad, rounded):
         return Slip("ends", wanted, cause, got)
     edge = (w >= scale * low) & (w <= scale * high)
     if np.allclose(g, np.where(edge, grad, 0), rtol=1e-6):
-        cause = "Half a step beyond the last code the weight is still rounded to it, not clipped. Compare the code, not the weight."
+        cause = (
+            "Half a step beyond the last code the weight is still rounded to it, not clipped. Compare the code, not "
+            "the weight."
+        )
         return Slip("edge", wanted, cause, got)
     for factor, words in ((scale, "multiplied by"), (1 / scale, "divided by")):
         if np.allclose(g, factor * back, rtol=1e-5):

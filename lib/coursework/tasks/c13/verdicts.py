@@ -64,7 +64,8 @@ def judge_layer(arguments, result):
 
 
 def codes(rows, outs, ins, largest):
-    """make(rng) -> arguments of a layer. largest: weights may be so large; beyond 64 two products may exceed 16 bits."""
+    """make(rng) -> arguments of a layer. largest: weights may be so large; beyond 64 two products may exceed 16
+    bits."""
 
     def make(rng):
         x = rng.integers(0, 256, (rows, ins)).astype(np.uint8)
@@ -111,12 +112,13 @@ VERDICTS = DetectiveTask(
         Fault("floor", "rounds down, not to the nearest", ("floor",)),
     ),
     advice={
-        "verdict": "Follow one sum of two terms through the program, with numbers: x = [9, 255], w = [3, 127], bias 100, zero 9, scale 0.001, "
-        "out_zero 120."
+        "verdict": "Follow one sum of two terms through the program, with numbers: x = [9, 255], w = [3, 127], bias "
+        "100, zero 9, scale 0.001, out_zero 120."
     },
     hints=(
         "Write down the formula, and in which unit each of its numbers counts: codes, sums, or codes of the result.",
         "sum of (x - zero) * w is the sum of x * w, minus zero times the sum of w. Who writes it so may be right.",
-        "Which program clips before it has added everything? Which adds the bias behind the scale? Which numbers does an int16 not hold?",
+        "Which program clips before it has added everything? Which adds the bias behind the scale? Which numbers does "
+        "an int16 not hold?",
     ),
 )

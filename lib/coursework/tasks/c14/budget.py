@@ -81,7 +81,10 @@ def judge_budget(arguments, result):
     said = ", ".join(f"{job} {n}" for job, n in many.items())
     over = [job for job, n in many.items() if n > gpus]
     if over or sum(many.values()) > gpus:
-        cause = "A job has tensor * pipeline * data * context GPUs, and the three run at the same time: their numbers are added."
+        cause = (
+            "A job has tensor * pipeline * data * context GPUs, and the three run at the same time: their numbers are "
+            "added."
+        )
         return Slip("too-many", expected, cause, f"{said}: {sum(many.values())} GPUs")
     for job in JOBS:
         try:
@@ -105,22 +108,23 @@ BUDGET = FunctionTask(
         points=1,
         text="all three have ended after 30,000 seconds at most",
         require={"seconds": 30_000},
-        over="All three can run, but one of them takes too long. Which one, and which ends early and could do with fewer GPUs? Print the "
-        "`parts` of its step: is it waiting for messages, or in the bubble of a pipeline?",
+        over="All three can run, but one of them takes too long. Which one, and which ends early and could do with "
+        "fewer GPUs? Print the `parts` of its step: is it waiting for messages, or in the bubble of a pipeline?",
         golf=Golf(
             count="seconds",
             best=23231,
             tiers=(("gold", 1.0), ("silver", 1.1), ("bronze", 1.23)),
-            lead="Not every number of GPUs serves a network well: which divide its layers and the batch? Search: the best grid for each "
-            "number, of each network, and then all ways to split 512.",
+            lead="Not every number of GPUs serves a network well: which divide its layers and the batch? Search: the "
+            "best grid for each number, of each network, and then all ways to split 512.",
         ),
     ),
     hints=(
-        "How many operations are there in a step of each network, 6 for each parameter and token, times its steps? The GPUs might be split "
-        "in that proportion, to begin with.",
-        "`simulate.best(model, simulate.cluster('h100', gpus), batch=...)` gives the fastest grid for a number of GPUs. Which numbers have "
-        "a good one?",
-        "For each network make a table: numbers of GPUs, 8 to 504 in steps of 8, and the time of the best grid, where there is one. Then try all "
-        "triples of numbers that add up to 512 or less, and keep the one whose slowest job is fastest.",
+        "How many operations are there in a step of each network, 6 for each parameter and token, times its steps? The "
+        "GPUs might be split in that proportion, to begin with.",
+        "`simulate.best(model, simulate.cluster('h100', gpus), batch=...)` gives the fastest grid for a number of "
+        "GPUs. Which numbers have a good one?",
+        "For each network make a table: numbers of GPUs, 8 to 504 in steps of 8, and the time of the best grid, where "
+        "there is one. Then try all triples of numbers that add up to 512 or less, and keep the one whose slowest job "
+        "is fastest.",
     ),
 )

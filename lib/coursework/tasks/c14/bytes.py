@@ -8,12 +8,14 @@ BOOK = 8, 3
 
 
 def asked(workers, millions):
-    """For each question: its text, its answer, what wrong answers rest on, what to do about any other. `workers`: a power of two."""
+    """For each question: its text, its answer, what wrong answers rest on, what to do about any other. `workers`: a
+    power of two."""
     n, rounds, numbers = workers, workers.bit_length() - 1, millions << 20
     size = 4 * numbers
     return {
         "naive": (
-            f"bytes that worker 0 sends, if the other {n - 1} send it their gradients, and it sends the sum to each of them",
+            f"bytes that worker 0 sends, if the other {n - 1} send it their gradients, and it sends the sum to each of "
+            "them",
             (n - 1) * size,
             {
                 size: "The sum goes to each of the others: that is one message for each of them.",
@@ -24,18 +26,20 @@ def asked(workers, millions):
             "The whole gradient, once for each of the other workers.",
         ),
         "tree": (
-            "bytes that worker 0 sends in a tree: it gets all that the others have added up, and then passes the sum on in log2 n rounds, "
-            "in which every worker that has it sends it to one that has not",
+            "bytes that worker 0 sends in a tree: it gets all that the others have added up, and then passes the sum "
+            "on in log2 n rounds, in which every worker that has it sends it to one that has not",
             rounds * size,
             {
                 (n - 1)
-                * size: "That is without a tree. In each round worker 0 sends to one other worker: how many rounds are there?",
+                * size: "That is without a tree. In each round worker 0 sends to one other worker: how many rounds are "
+                "there?",
                 2 * rounds * size: "Half of these are the rounds in which worker 0 receives.",
                 (rounds + 1) * size: f"After {rounds} rounds 2 ** {rounds} workers have it.",
                 rounds * numbers: "These are numbers. A float32 has four bytes.",
                 size: "That is one round.",
             },
-            "In how many rounds do all have it, if their number doubles in each? Worker 0 sends the whole gradient in each round.",
+            "In how many rounds do all have it, if their number doubles in each? Worker 0 sends the whole gradient in "
+            "each round.",
         ),
         "ring": (
             "bytes that a worker sends in a ring all-reduce",
@@ -72,8 +76,8 @@ def asked(workers, millions):
             "n - 1 steps with a chunk each, two bytes a number.",
         ),
         "all_gather": (
-            f"bytes that a worker sends in an all-gather by a ring, where each of the {n} workers begins with {millions} Mi numbers of "
-            "float32, and ends with those of all",
+            f"bytes that a worker sends in an all-gather by a ring, where each of the {n} workers begins with "
+            f"{millions} Mi numbers of float32, and ends with those of all",
             (n - 1) * size,
             {
                 (n - 1)
@@ -104,8 +108,9 @@ BYTES = PredictionTask(
     questions=tuple(map(question, asked(*BOOK))),
     hints=(
         "For each of them: in how many steps does a worker send, and how much in each?",
-        "naive: to each other worker, all. tree: in each of log2 n rounds, all. ring: n - 1 steps, twice, a chunk in each.",
-        "A chunk is the n-th part: bytes of the gradient / n. reduce_scatter is the first half of a ring all-reduce, with two bytes a "
-        "number; all_gather the second half, with a whole worker's numbers as a chunk.",
+        "naive: to each other worker, all. tree: in each of log2 n rounds, all. ring: n - 1 steps, twice, a chunk in "
+        "each.",
+        "A chunk is the n-th part: bytes of the gradient / n. reduce_scatter is the first half of a ring all-reduce, "
+        "with two bytes a number; all_gather the second half, with a whole worker's numbers as a chunk.",
     ),
 )

@@ -24,7 +24,10 @@ def judge_chunk(arguments, result):
             except TypeError:
                 return Slip("type", f"a chunk, 0 to {n - 1}", "Return the number of a chunk.", short(said))
             if not 0 <= chunks[-1] < n:
-                cause = f"Chunks are numbered 0 to {n - 1}. What comes behind the last one, or before the first? `% n` brings it back."
+                cause = (
+                    f"Chunks are numbered 0 to {n - 1}. What comes behind the last one, or before the first? `% n` "
+                    "brings it back."
+                )
                 return Slip("range", f"a chunk, 0 to {n - 1}", cause, f"{chunks[-1]} of worker {rank} in step {step}")
         moved = [(rank, (rank + 1) % n, chunk, holds[rank][chunk]) for rank, chunk in enumerate(chunks)]
         for rank, to, chunk, brings in moved:
@@ -38,8 +41,8 @@ def judge_chunk(arguments, result):
         most = max(holds[rank], key=len)
         if len(most) < n:
             cause = (
-                "A worker passes on the chunk that came in the step before, with its own numbers added: then a chunk meets "
-                "every worker once. Which chunk came to it?"
+                "A worker passes on the chunk that came in the step before, with its own numbers added: then a chunk "
+                "meets every worker once. Which chunk came to it?"
             )
             got = f"the fullest chunk of worker {rank} has the numbers of {len(most)}"
             return Slip(
@@ -51,8 +54,9 @@ def judge_chunk(arguments, result):
 def _twice(n, step, rank, to, chunk, again):
     whose = ", ".join(map(str, sorted(again)))
     cause = (
-        f"In step {step} worker {rank} sends chunk {chunk} to worker {to}, whose sum of chunk {chunk} holds the numbers of worker "
-        f"{whose} already. A chunk goes round the ring in one direction: what a worker sends next is what has just come to it."
+        f"In step {step} worker {rank} sends chunk {chunk} to worker {to}, whose sum of chunk {chunk} holds the "
+        f"numbers of worker {whose} already. A chunk goes round the ring in one direction: what a worker sends next is "
+        "what has just come to it."
     )
     return Slip("twice", "the numbers of each worker once in each sum", cause, f"those of worker {whose} twice")
 
@@ -70,7 +74,8 @@ CHUNK = ScenarioTask(
     advice={"raised-ZeroDivisionError": "There are n chunks, one for each worker: n is not 0."},
     hints=(
         "Step 0: each worker sends the chunk of its own number. Which chunk comes to worker 2, and from whom?",
-        "In the next step a worker sends what has come to it: the chunk that its left neighbour sent in the step before.",
+        "In the next step a worker sends what has come to it: the chunk that its left neighbour sent in the step "
+        "before.",
         "Worker 2 sends chunk 2, then 1, then 0: one less in each step. And what is one less than 0, of n chunks?",
     ),
 )

@@ -9,7 +9,8 @@ from .shared import CUTTING
 
 
 def dispatch(choice, experts, capacity):
-    """(slots, places): the token in each slot of each expert, -1 where none; the slot of each token, -1 where it has none."""
+    """(slots, places): the token in each slot of each expert, -1 where none; the slot of each token, -1 where it has
+    none."""
     slots, places = np.full((experts, capacity), -1), np.full(len(choice), -1)
     filled = np.zeros(experts, int)
     for token, expert in enumerate(choice):
@@ -30,7 +31,10 @@ def judge_experts(arguments, result):
     if s is None or p is None or not (np.isfinite(s).all() and np.isfinite(p).all()):
         return Slip("type", expected, "Return two arrays of whole numbers.")
     if s.shape != slots.shape:
-        cause = f"There are {capacity} slots for each of {experts} experts, however many tokens come: an all-to-all of equal parts needs that."
+        cause = (
+            f"There are {capacity} slots for each of {experts} experts, however many tokens come: an all-to-all of "
+            "equal parts needs that."
+        )
         return Slip("shape", expected, cause, f"slots of shape {s.shape}")
     if p.shape != places.shape:
         return Slip("shape", expected, "There is a place for each token.", f"places of shape {p.shape}")
@@ -80,7 +84,10 @@ def _wrong_slots(s, slots, choice, capacity):
     if len(came) > capacity and np.array_equal(row, came[-capacity:]):
         return Slip("last", wanted, "Of too many tokens the first ones have a slot, not the last ones.", got)
     if len(came) > capacity and set(row) <= set(came.tolist()):
-        cause = f"{len(came)} tokens come to expert {e}, which has {capacity} slots: the first of them have one, and nobody else's is overwritten."
+        cause = (
+            f"{len(came)} tokens come to expert {e}, which has {capacity} slots: the first of them have one, and "
+            "nobody else's is overwritten."
+        )
         return Slip("over", wanted, cause, got)
     if 0 <= s[e, k] < len(choice) and s[e, k] == int(s[e, k]) and choice[int(s[e, k])] != e:
         return Slip("another", wanted, f"Token {s[e, k]:g} goes to expert {choice[int(s[e, k])]}.", got)
@@ -106,7 +113,8 @@ EXPERTS = FunctionTask(
     id="14-experts",
     section=Section("14.3", CUTTING, "The experts"),
     title="Tokens to their experts",
-    objective="Sort tokens into the slots of their experts, with a capacity, so that equal parts can be sent and brought back",
+    objective="Sort tokens into the slots of their experts, with a capacity, so that equal parts can be sent and "
+    "brought back",
     points=2,
     minutes=15,
     judge=judge_experts,
@@ -118,12 +126,14 @@ EXPERTS = FunctionTask(
         Case("2,000 tokens, 16 experts, 150 slots", tokens(2000, 16, 150, 1.3)),
     ),
     advice={
-        "raised-IndexError": "Is a token stored although its expert has no slot left? Compare with the capacity before you store."
+        "raised-IndexError": "Is a token stored although its expert has no slot left? Compare with the capacity before "
+        "you store."
     },
     hints=(
         "A token comes, and knows its expert. What must you know of this expert to choose the slot?",
-        "Keep the number of filled slots of each expert. A token gets the next one, if there is one; its place is expert * capacity + slot.",
-        "Begin with arrays of -1. For token t of expert e with k tokens so far: where there is room, "
-        "slot k of row e holds t, and the place of t counts the slots of all experts before e, too; then one more is filled.",
+        "Keep the number of filled slots of each expert. A token gets the next one, if there is one; its place is "
+        "expert * capacity + slot.",
+        "Begin with arrays of -1. For token t of expert e with k tokens so far: where there is room, slot k of row e "
+        "holds t, and the place of t counts the slots of all experts before e, too; then one more is filled.",
     ),
 )

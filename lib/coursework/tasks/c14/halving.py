@@ -45,7 +45,10 @@ def judge_halving(arguments, result):
         return _wrong_chunk(rank, n, got, chunks, parts, expected)
     least = (n - 1) * len(chunks[0])
     if min(result["sent"]) < least:
-        cause = "Workers are processes: what one knows comes to another by `exchange` alone, not through a variable that both see."
+        cause = (
+            "Workers are processes: what one knows comes to another by `exchange` alone, not through a variable that "
+            "both see."
+        )
         return Slip("shared", f"at least {least} numbers sent by each worker", cause, f"{min(result['sent'])}")
     return None
 
@@ -60,8 +63,8 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
         return Slip("length", expected, cause, said)
     if index is not None:
         cause = (
-            f"This is chunk {index}, and right. Which half a worker keeps follows from its rank: of the two, the one with the "
-            "larger rank keeps the upper half; the first partner is n / 2 away, the next n / 4."
+            f"This is chunk {index}, and right. Which half a worker keeps follows from its rank: of the two, the one "
+            "with the larger rank keeps the upper half; the first partner is n / 2 away, the next n / 4."
         )
         return Slip("another-chunk", expected, cause, said)
     if np.allclose(n * got, chunks[rank]):
@@ -82,8 +85,8 @@ def _wrong_chunk(rank, n, got, chunks, parts, expected):
             )
             return Slip("missing", expected, cause, said)
     cause = (
-        "No sum of what the workers have in one chunk is this. Are the half that is sent and the half that comes of the same "
-        "places? What a worker keeps is what its partner sends."
+        "No sum of what the workers have in one chunk is this. Are the half that is sent and the half that comes of "
+        "the same places? What a worker keeps is what its partner sends."
     )
     return Slip("mixed", expected, cause, said)
 
@@ -113,33 +116,34 @@ HALVING = ScenarioTask(
         Case("2 workers, 6 numbers", brought(2, 6, LONG)),
     ),
     advice={
-        "deadlock": "A worker waits for a partner that has named another one, or has ended. In each step the two must name each other: "
-        "rank ^ distance is such a partner, rank + distance is not.",
+        "deadlock": "A worker waits for a partner that has named another one, or has ended. In each step the two must "
+        "name each other: rank ^ distance is such a partner, rank + distance is not.",
         "raised-KeyError": NOT_THERE.format("exchange"),
-        "raised-ValueError": "Do the lengths fit? What comes has the length of what the partner sent; it is added to the half that is kept. "
-        "And a partner is another worker, 0 to n - 1.",
+        "raised-ValueError": "Do the lengths fit? What comes has the length of what the partner sent; it is added to "
+        "the half that is kept. And a partner is another worker, 0 to n - 1.",
     },
     budget=Budget(
         points=1,
-        text="log2 n exchanges, and (n - 1) / n of its numbers sent by each worker: for 8 workers and 16 numbers 3 and 14",
+        text="log2 n exchanges, and (n - 1) / n of its numbers sent by each worker: for 8 workers and 16 numbers 3 and "
+        "14",
         require={"numbers that a worker sends": 14, "exchanges of a worker": 3},
-        over="The sums are right. What a worker still needs halves in each step, and so does what it sends: to the partner goes only "
-        "the half that the partner keeps.",
+        over="The sums are right. What a worker still needs halves in each step, and so does what it sends: to the "
+        "partner goes only the half that the partner keeps.",
         case=Case("8 workers, 16 numbers", brought(8, 16)),
         causes=(
             (
                 lambda over: [measure.name for measure in over] == ["exchanges of a worker"],
-                "The sums are right, and no number is sent in vain, but in many small messages. Let a partner add up for a whole "
-                "half of the workers: then there are log2 n exchanges.",
+                "The sums are right, and no number is sent in vain, but in many small messages. Let a partner add up "
+                "for a whole half of the workers: then there are log2 n exchanges.",
             ),
         ),
     ),
     hints=(
-        "Two workers, two chunks: what does worker 0 send, what does worker 1, and what do they add? Now four workers, as two pairs "
-        "of pairs: who must talk to whom first, so that afterwards each pair needs one half only?",
-        "Distances n / 2, n / 4, ... 1. The partner is rank ^ distance. Of the two, the one whose rank has that bit set keeps "
-        "the upper half of what both still have, and the other one the lower.",
-        "Keep an array that shrinks: cut it in two halves, exchange the one that the partner keeps, add what came to the other, "
-        "and go on with that. After the last step it is the worker's chunk.",
+        "Two workers, two chunks: what does worker 0 send, what does worker 1, and what do they add? Now four workers, "
+        "as two pairs of pairs: who must talk to whom first, so that afterwards each pair needs one half only?",
+        "Distances n / 2, n / 4, ... 1. The partner is rank ^ distance. Of the two, the one whose rank has that bit "
+        "set keeps the upper half of what both still have, and the other one the lower.",
+        "Keep an array that shrinks: cut it in two halves, exchange the one that the partner keeps, add what came to "
+        "the other, and go on with that. After the last step it is the worker's chunk.",
     ),
 )

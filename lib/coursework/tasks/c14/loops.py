@@ -66,7 +66,8 @@ PROGRAMS = {"first": first, "second": second, "third": third, "fourth": fourth, 
 
 
 def play_loop(program, starts, x, t, batches):
-    """The weights of each worker in the end. Each has weights of its own to begin with; rows(step) are the batch's rows of x and t."""
+    """The weights of each worker in the end. Each has weights of its own to begin with; rows(step) are the batch's rows
+    of x and t."""
     n = len(starts)
     ends = all_reduces(n)
 
@@ -171,12 +172,14 @@ LOOPS = DetectiveTask(
         Fault("late", "workers go apart, and meet only in the end", ("late",)),
     ),
     advice={
-        "verdict": "Take two workers, three rows and one step, and write down what each of them brings to each `all_reduce`."
+        "verdict": "Take two workers, three rows and one step, and write down what each of them brings to each "
+        "`all_reduce`."
     },
     hints=(
-        "What must all workers have before the first step? What is the gradient of the whole batch, written with those of its parts?",
-        "The mean over a batch is the sum over its parts of rows of the part times the part's mean, divided by all rows. Who adds up "
-        "steps in place of gradients may be right: the weights before the step are the same in all.",
+        "What must all workers have before the first step? What is the gradient of the whole batch, written with those "
+        "of its parts?",
+        "The mean over a batch is the sum over its parts of rows of the part times the part's mean, divided by all "
+        "rows. Who adds up steps in place of gradients may be right: the weights before the step are the same in all.",
         "Ten rows for four workers: which parts have three rows, which two? And look at what each program divides by.",
     ),
 )

@@ -26,7 +26,8 @@ def timeline(issued):
 
 
 def held(lane):
-    """The most activations that a stage keeps at once: from the begin of a forward pass to the end of its backward pass."""
+    """The most activations that a stage keeps at once: from the begin of a forward pass to the end of its backward
+    pass."""
     now = most = 0
     for _, forward, _, _ in lane:
         now += 1 if forward else 0
@@ -134,25 +135,28 @@ PIPELINE = PipelineTask(
     slips={
         TOP
         - 2
-        * LEAST: "Nothing overlaps: a microbatch begins when the one before it has ended. What could stage 0 do while stage 1 works?",
+        * LEAST: "Nothing overlaps: a microbatch begins when the one before it has ended. What could stage 0 do while "
+        "stage 1 works?",
         TOP
         - LEAST
         - 6
-        * EACH: "All forward passes come before all backward passes, so that each stage keeps four activations. How soon can stage 2 "
-        "do the backward pass of A, and what does that free?",
+        * EACH: "All forward passes come before all backward passes, so that each stage keeps four activations. How "
+        "soon can stage 2 do the backward pass of A, and what does that free?",
     },
-    otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued earlier? And where a stage "
-    "keeps more than fits, which backward pass should come before the next forward pass?",
+    otherwise="Look at the bars. Where a stage waits (a dot), which pass could it do there, if it had been issued "
+    "earlier? And where a stage keeps more than fits, which backward pass should come before the next forward pass?",
     advice={
         "unknown-thread": "The microbatches are A, B, C and D. A step issues the next pass of its microbatch.",
-        "impossible": "A microbatch has six passes: three forward, three backward. One that has issued them all cannot be named again.",
+        "impossible": "A microbatch has six passes: three forward, three backward. One that has issued them all cannot "
+        "be named again.",
         "type": 'Write a string with one letter for each step, as "AAAAAABBBBBB".',
     },
     hints=(
-        "How long does a stage work in all? Which waiting can no order avoid, before its first pass and behind its last?",
-        "The last stage does a backward pass right after each forward pass. Stage 1 does two forward passes first, stage 0 three; then each "
-        "does one backward, one forward, in turns.",
-        "Write down the eight passes of each stage in that order. Then issue them: name a microbatch only when its next pass is the next "
-        "in the row of its stage. It begins with A three times, B twice ...",
+        "How long does a stage work in all? Which waiting can no order avoid, before its first pass and behind its "
+        "last?",
+        "The last stage does a backward pass right after each forward pass. Stage 1 does two forward passes first, "
+        "stage 0 three; then each does one backward, one forward, in turns.",
+        "Write down the eight passes of each stage in that order. Then issue them: name a microbatch only when its "
+        "next pass is the next in the row of its stage. It begins with A three times, B twice ...",
     ),
 )

@@ -53,7 +53,10 @@ def judge_reads(arguments, result):
             )
             return Slip("empty", expected, cause, got)
         if last > old_length:
-            cause = f"A file has {old_length} numbers. Do `first` and `last` count within the file, and does an entry end where its file does?"
+            cause = (
+                f"A file has {old_length} numbers. Do `first` and `last` count within the file, and does an entry end "
+                "where its file does?"
+            )
             return Slip("outside", f"first and last from 0 to {old_length}", cause, got)
         if file * old_length + last > length:
             cause = (
@@ -78,7 +81,8 @@ def judge_reads(arguments, result):
 
 
 def _of_begin(arguments, begins, cut_off, position, later):
-    """Why an entry begins with another number than `position`. `cut_off`: where it would begin if files were rounded down."""
+    """Why an entry begins with another number than `position`. `cut_off`: where it would begin if files were rounded
+    down."""
     length, old, new, rank = arguments
     new_length = -(-length // new)
     if cut_off == position:
@@ -99,7 +103,8 @@ RESHARD = FunctionTask(
     id="14-reshard",
     section=Section("14", STEPS, "A worker that dies"),
     title="A checkpoint for another number of workers",
-    objective="Work out which parts of which files a worker reads, when a checkpoint was written by more or fewer workers",
+    objective="Work out which parts of which files a worker reads, when a checkpoint was written by more or fewer "
+    "workers",
     points=2,
     minutes=15,
     judge=judge_reads,
@@ -116,8 +121,9 @@ RESHARD = FunctionTask(
     advice={"raised-ZeroDivisionError": "How many numbers are in a file: length / old, rounded up."},
     hints=(
         "Number i of the whole array: in which file does it lie, and where in that file?",
-        "A file has ceil(length / old) numbers, a new worker ceil(length / new), from rank times that on, but none behind length.",
-        "Walk from the first number to the end: the file is begin // here, and the entry ends with the file or with your part, whichever "
-        "comes first. There begins the next entry.",
+        "A file has ceil(length / old) numbers, a new worker ceil(length / new), from rank times that on, but none "
+        "behind length.",
+        "Walk from the first number to the end: the file is begin // here, and the entry ends with the file or with "
+        "your part, whichever comes first. There begins the next entry.",
     ),
 )

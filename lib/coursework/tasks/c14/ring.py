@@ -46,7 +46,10 @@ def judge_ring(arguments, result):
         return _wrong_sum(rank, n, got, right, parts, expected)
     least = 2 * (n - 1) * right.size
     if sum(result["sent"]) < least:
-        cause = "Workers are processes: what one knows comes to another by `send` alone, not through a variable that both see."
+        cause = (
+            "Workers are processes: what one knows comes to another by `send` alone, not through a variable that both "
+            "see."
+        )
         return Slip("shared", f"at least {least} numbers sent by all workers together", cause, f"{sum(result['sent'])}")
     return None
 
@@ -86,7 +89,8 @@ def _wrong_sum(rank, n, got, right, parts, expected):
     if bad.size < got.size:
         cause = (
             words
-            + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes round."
+            + "Other places are right. The first n - 1 steps complete one chunk in each worker; in n - 1 more it goes "
+            "round."
         )
         return Slip("some", expected, cause, said)
     return Slip(
@@ -110,7 +114,8 @@ RING = ThreadTask(
     id="14-ring",
     section=Section("14.2", COLLECTIVES, "The ring"),
     title="A ring of workers adds up",
-    objective="Write a ring all-reduce that sends the fewest numbers and cannot deadlock, whatever the order of the workers",
+    objective="Write a ring all-reduce that sends the fewest numbers and cannot deadlock, whatever the order of the "
+    "workers",
     points=4,
     minutes=30,
     scenario=play_ring,
@@ -126,28 +131,31 @@ RING = ThreadTask(
         Case("3 workers, 2 numbers: an empty chunk", brought(3, 2, LONG)),
     ),
     advice={
-        "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and all wait "
-        "for ever: some have to receive first. Does each worker send as often as the one after it receives? And with one worker "
-        "there is no one to send to.",
+        "deadlock": "`send` returns when the next worker has received. If all workers send first, none receives, and "
+        "all wait for ever: some have to receive first. Does each worker send as often as the one after it receives? "
+        "And with one worker there is no one to send to.",
         "raised-KeyError": NOT_THERE.format("send"),
-        "raised-ValueError": "`send` takes an array or a slice of one, and nothing beside it: which chunk it is the receiver knows. Of "
-        "arrays that are added the lengths have to fit: chunks have different lengths where n does not divide that of x.",
-        "raised-TypeError": "`send(data)` takes the data alone, and goes to the next worker; `receive()` takes nothing, and returns an array.",
+        "raised-ValueError": "`send` takes an array or a slice of one, and nothing beside it: which chunk it is the "
+        "receiver knows. Of arrays that are added the lengths have to fit: chunks have different lengths where n does "
+        "not divide that of x.",
+        "raised-TypeError": "`send(data)` takes the data alone, and goes to the next worker; `receive()` takes "
+        "nothing, and returns an array.",
     },
     budget=Budget(
         points=1,
         text="each worker sends at most 2 (n - 1) / n of its numbers: 30 of 20, for 4 workers",
         require={"numbers that a worker sends": 30},
-        over="The sum is right, but whole arrays go round. In each of 2 (n - 1) steps a worker need send only one of n chunks: "
-        "those of the first n - 1 steps complete one chunk in each worker, the others pass complete chunks on.",
+        over="The sum is right, but whole arrays go round. In each of 2 (n - 1) steps a worker need send only one of n "
+        "chunks: those of the first n - 1 steps complete one chunk in each worker, the others pass complete chunks on.",
         case=Case("4 workers, 20 numbers", brought(4, 20)),
     ),
     hints=(
-        "Which chunk does a worker send in the first step, and which in the next? It is the one that it has just received "
-        "and added to. And who receives before it sends, so that a ring of waiting workers cannot close?",
-        "n - 1 steps: send chunk rank - step, receive chunk rank - step - 1, add it to your own (all modulo n). Then worker "
-        "rank holds the complete chunk rank + 1. In n - 1 more steps send it on, and copy what comes.",
-        "Let worker 0 (or every worker of even rank) send first, and the others receive first: `came = receive()` before "
-        "`send(...)`. What is sent must be what was there before the step: it is another chunk than the one that comes.",
+        "Which chunk does a worker send in the first step, and which in the next? It is the one that it has just "
+        "received and added to. And who receives before it sends, so that a ring of waiting workers cannot close?",
+        "n - 1 steps: send chunk rank - step, receive chunk rank - step - 1, add it to your own (all modulo n). Then "
+        "worker rank holds the complete chunk rank + 1. In n - 1 more steps send it on, and copy what comes.",
+        "Let worker 0 (or every worker of even rank) send first, and the others receive first: `came = receive()` "
+        "before `send(...)`. What is sent must be what was there before the step: it is another chunk than the one "
+        "that comes.",
     ),
 )

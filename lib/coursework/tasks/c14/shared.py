@@ -28,7 +28,8 @@ def at_once(n, work):
 
 
 def processes(answer, n):
-    """(the answer for each of n workers, with nothing in common; None), or (none, why it cannot be: the result of the run)."""
+    """(the answer for each of n workers, with nothing in common; None), or (none, why it cannot be: the result of the
+    run)."""
     try:
         return copies(answer, n), None
     except Shared as error:
@@ -39,7 +40,10 @@ def not_shared(result, way):
     """The Slip of a result that says why there are no processes, or None. `way`: what carries numbers between them."""
     if "shared" not in result:
         return None
-    cause = f"Workers are processes: what one knows comes to another by `{way}` alone, not through a thing that all of them see."
+    cause = (
+        f"Workers are processes: what one knows comes to another by `{way}` alone, not through a thing that all of "
+        "them see."
+    )
     return Slip("shared", "functions, and values that each worker can have of its own", cause, result["shared"])
 
 
@@ -49,8 +53,8 @@ def own_copy(x):
 
 
 def links(n):
-    """(send, receive) of each of n workers in a ring. `send(data)` goes to the next worker and returns when that one has
-    received it, as MPI_Ssend does; `receive()` returns what the worker before has sent."""
+    """(send, receive) of each of n workers in a ring. `send(data)` goes to the next worker and returns when that one
+    has received it, as MPI_Ssend does; `receive()` returns what the worker before has sent."""
     sent_to = [queue.Queue() for _ in range(n)]
     receipt_for = [queue.Queue() for _ in range(n)]
 
@@ -112,13 +116,14 @@ ROUNDED = "Nearly right: digits were lost. All is float64 here, what is sent as 
 
 
 NOT_THERE = (
-    "Who put this key in? Workers are processes: a dict outside of the function is another one in each of them, and what one worker knows "
-    "comes to another by `{}` alone."
+    "Who put this key in? Workers are processes: a dict outside of the function is another one in each of them, and "
+    "what one worker knows comes to another by `{}` alone."
 )
 
 
 def addends(value, parts):
-    """How often each of `parts` is in the sum `value`, or None where no such sum gives it: {0, 1, 2} times, whole numbers."""
+    """How often each of `parts` is in the sum `value`, or None where no such sum gives it: {0, 1, 2} times, whole
+    numbers."""
     for counts in itertools.product(range(3), repeat=len(parts)):
         if value == sum(c * part for c, part in zip(counts, parts, strict=True)):
             return counts

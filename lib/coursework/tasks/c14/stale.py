@@ -47,7 +47,8 @@ STALE = CounterexampleTask(
     id="14-stale",
     section=Section("14.3", CUTTING, "Not waiting at all"),
     title="Gradients that come too late",
-    objective="Find learning rates and stalenesses at which asynchronous descent leaves a minimum that synchronous descent finds",
+    objective="Find learning rates and stalenesses at which asynchronous descent leaves a minimum that synchronous "
+    "descent finds",
     points=2,
     minutes=12,
     flaws=(
@@ -65,7 +66,8 @@ STALE = CounterexampleTask(
                 ),
             ),
             agrees="both come nearer to the minimum",
-            lead="With staleness 1 it holds up to the rate 1. From which rate on does it not with staleness 2? Halve what is between.",
+            lead="With staleness 1 it holds up to the rate 1. From which rate on does it not with staleness 2? Halve "
+            "what is between.",
         ),
         Flaw(
             name="divided",
@@ -79,13 +81,14 @@ STALE = CounterexampleTask(
         ),
     ),
     advice={
-        "right-fails-too": "With this rate every step jumps over the minimum and lands further away, however fresh the gradient is."
+        "right-fails-too": "With this rate every step jumps over the minimum and lands further away, however fresh the "
+        "gradient is."
     },
     hints=(
         "Play it by hand: rate 1, w = 1, staleness 0. Then staleness 1: what is subtracted after w has come to 0?",
-        "Run `stale` in a loop over rates, and print the largest of the last 100 numbers. For `divided`, begin with the largest rate at "
-        "which one worker converges.",
-        "stale: staleness 2, and a rate only just below 0.65. divided: one worker converges below the rate 2, and with a rate close to 2 "
-        "the rule is too bold from staleness 2 on.",
+        "Run `stale` in a loop over rates, and print the largest of the last 100 numbers. For `divided`, begin with "
+        "the largest rate at which one worker converges.",
+        "stale: staleness 2, and a rate only just below 0.65. divided: one worker converges below the rate 2, and with "
+        "a rate close to 2 the rule is too bold from staleness 2 on.",
     ),
 )

@@ -70,7 +70,10 @@ def judge_tensor(arguments, result):
                 return _wrong(name, rank, got, expected, parts, arguments)
     least = (len(arguments[0]) * (arguments[0].shape[1] + len(b2))) if n > 1 else 0
     if result["brought"] < least:
-        cause = "Workers are processes: what one knows comes to another by `all_reduce` alone, not through a variable that both see."
+        cause = (
+            "Workers are processes: what one knows comes to another by `all_reduce` alone, not through a variable that "
+            "both see."
+        )
         return Slip(
             "shared", f"at least {least} numbers brought to `all_reduce` by each worker", cause, f"{result['brought']}"
         )
@@ -87,18 +90,23 @@ def _wrong(name, rank, got, expected, parts, arguments):
         return np.shape(mistaken) == got.shape and np.allclose(got, mistaken, rtol=1e-9, atol=1e-9)
 
     known = [
-        ("not-reduced", own_part, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
-        ("times-n", n * own_part, "This is as many times too large as there are workers: it is the same in each of them, or added up twice."),
+        ("not-reduced", own_part, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it "
+                                  "has to be all-reduced."),
+        ("times-n", n * own_part, "This is as many times too large as there are workers: it is the same in each of "
+                                  "them, or added up twice."),
         ("times-n", n * all_of, "This is as many times too large as there are workers: it was all-reduced twice."),
     ]  # fmt: skip
     if name == "y":
         known += [
-            ("bias-n", all_of + n * b2, "The bias was added in each worker, and then all-reduced: it counts n times. It is added to the sum."),
+            ("bias-n", all_of + n * b2, "The bias was added in each worker, and then all-reduced: it counts n times. "
+                                        "It is added to the sum."),
             ("no-bias", all_of, "The bias is missing."),
             ("mean", all_of / n + b2, "The parts of y were averaged. Each hidden feature adds to y: it is their sum."),
-            ("not-reduced", own_part + b2, "This is the worker's own part of the sum. Each hidden feature adds to all of it: it has to be all-reduced."),
+            ("not-reduced", own_part + b2, "This is the worker's own part of the sum. Each hidden feature adds to all "
+                                           "of it: it has to be all-reduced."),
             ("no-relu", x @ w1.T @ w2.T + b2, "ReLU is missing between the two layers."),
-            ("relu-late", np.maximum(x @ w1.T @ w2.T, 0) + b2, "ReLU stands between the two layers, on the hidden features."),
+            ("relu-late", np.maximum(x @ w1.T @ w2.T, 0) + b2, "ReLU stands between the two layers, on the hidden "
+                                                               "features."),
         ]  # fmt: skip
     elif name in ("grad_x", "grad_w1"):
         unmasked, unmasked_part = sum(no_mask[name]), no_mask[name][rank]
@@ -118,7 +126,8 @@ def _wrong(name, rank, got, expected, parts, arguments):
         cause = (
             "These are gradients of different weights in each worker, added up. A worker's part belongs to it alone."
             if name != "grad_b2"
-            else "Each worker has the whole gradient of y, so it has the whole gradient of the bias: adding up counts it n times."
+            else "Each worker has the whole gradient of y, so it has the whole gradient of the bias: adding up counts "
+            "it n times."
         )
         known = [("reduced", all_of, cause), *(slip for slip in known if slip[0] != "not-reduced")]
     if name == "grad_b2":
@@ -128,7 +137,8 @@ def _wrong(name, rank, got, expected, parts, arguments):
             return Slip(kind, expected, cause, said)
     causes = {
         "y": "relu(x @ w1.T) is the worker's part of the hidden features; times w2.T it is the worker's part of y.",
-        "grad_x": "The gradient of the hidden features is grad @ w2, where they are above 0; times w1 it is the worker's part of grad_x.",
+        "grad_x": "The gradient of the hidden features is grad @ w2, where they are above 0; times w1 it is the "
+        "worker's part of grad_x.",
         "grad_w1": "The gradient of the hidden features, transposed, times x.",
         "grad_w2": "grad, transposed, times the hidden features.",
         "grad_b2": "The sum of grad over its rows.",
@@ -141,7 +151,8 @@ def _shown(x):
 
 
 def network(rows, ins, hidden, outs, n):
-    """make(rng) -> x, w1 (hidden, ins), w2 (outs, hidden), b2, the gradient of y, and the number of workers; float64."""
+    """make(rng) -> x, w1 (hidden, ins), w2 (outs, hidden), b2, the gradient of y, and the number of workers;
+    float64."""
 
     def make(rng):
         shapes = (rows, ins), (hidden, ins), (outs, hidden), (outs,), (rows, outs)
@@ -154,7 +165,8 @@ TENSOR = ScenarioTask(
     id="14-tensor",
     section=Section("14.3", CUTTING, "The layers"),
     title="Two layers, cut among workers",
-    objective="Write a pair of tensor-parallel linear layers with its backward pass, with one all-reduce in each direction",
+    objective="Write a pair of tensor-parallel linear layers with its backward pass, with one all-reduce in each "
+    "direction",
     points=4,
     minutes=25,
     scenario=play_tensor,
@@ -166,25 +178,26 @@ TENSOR = ScenarioTask(
         Case("1 worker", network(3, 2, 4, 1, 1)),
     ),
     advice={
-        "deadlock": "A worker waits in `all_reduce` for others that do not come: all workers have to call it equally often. Does a call "
-        "depend on the rank?",
-        "raised-ValueError": "Do the shapes fit? A worker's x is (rows, ins), w1 (part, ins), w2 (outs, part), grad (rows, outs), where part is "
-        "hidden / n. What is all-reduced has one shape in all workers.",
+        "deadlock": "A worker waits in `all_reduce` for others that do not come: all workers have to call it equally "
+        "often. Does a call depend on the rank?",
+        "raised-ValueError": "Do the shapes fit? A worker's x is (rows, ins), w1 (part, ins), w2 (outs, part), grad "
+        "(rows, outs), where part is hidden / n. What is all-reduced has one shape in all workers.",
     },
     budget=Budget(
         points=1,
         text="two all-reduces, of rows x (ins + outs) numbers: 40 for 4 rows, 6 inputs and 4 outputs",
         require={"all-reduces": 2, "numbers that are all-reduced": 40},
-        over="The results are right, but more is sent than needed. Hidden features stay where they are, and so do the gradients of w1, "
-        "w2 and b2. What is a sum over all hidden features?",
+        over="The results are right, but more is sent than needed. Hidden features stay where they are, and so do the "
+        "gradients of w1, w2 and b2. What is a sum over all hidden features?",
         case=Case("2 workers, 4 rows, 6 inputs, 4 outputs", network(4, 6, 8, 4, 2)),
     ),
     hints=(
-        "Which of the five results is a sum over all hidden features, of which a worker has only a part? Which are whole already, and "
-        "which belong to the worker alone?",
-        "Forward: the worker's hidden features, ReLU, its part of y, all-reduce, and then the bias. Backward: grad is whole, so the "
-        "gradient of the worker's hidden features is whole, too.",
-        "back = grad @ w2, zero where the hidden features are 0. grad_w1 is back, transposed, times x; grad_w2 is grad, transposed, times "
-        "the hidden features; only back @ w1 is all-reduced. grad_b2 is grad's sum over the rows.",
+        "Which of the five results is a sum over all hidden features, of which a worker has only a part? Which are "
+        "whole already, and which belong to the worker alone?",
+        "Forward: the worker's hidden features, ReLU, its part of y, all-reduce, and then the bias. Backward: grad is "
+        "whole, so the gradient of the worker's hidden features is whole, too.",
+        "back = grad @ w2, zero where the hidden features are 0. grad_w1 is back, transposed, times x; grad_w2 is "
+        "grad, transposed, times the hidden features; only back @ w1 is all-reduced. grad_b2 is grad's sum over the "
+        "rows.",
     ),
 )

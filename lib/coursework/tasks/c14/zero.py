@@ -8,7 +8,8 @@ BOOK = 8, 64
 
 
 def asked(billions, workers):
-    """For each question: its text, its answer in GB (10 ** 9 bytes), what wrong answers rest on, what to do about any other."""
+    """For each question: its text, its answer in GB (10 ** 9 bytes), what wrong answers rest on, what to do about any
+    other."""
     p, n = billions, workers
     return {
         "stage_0": (
@@ -18,8 +19,8 @@ def asked(billions, workers):
                 4 * p: "Weights and gradients. Adam keeps its own weights in float32, and two averages.",
                 12
                 * p: "Those are the optimiser's, or all but one part. Weights, gradients, and three arrays of float32.",
-                8
-                * p: "Count again: 2 bytes for a weight, 2 for its gradient, 4 for each of the optimiser's three numbers.",
+                8 * p: "Count again: 2 bytes for a weight, 2 for its gradient, 4 for each of the optimiser's three "
+                "numbers.",
                 14 * p: "One of the two is missing: the weight in bfloat16, or its gradient.",
                 20 * p: "Weights and gradients are bfloat16: two bytes each.",
             },
@@ -57,8 +58,8 @@ def asked(billions, workers):
             "All 16 bytes of a parameter are cut in n parts.",
         ),
         "sends": (
-            "GB that a worker sends in a step of stage 3: the weights are gathered in bfloat16 for the forward pass and again for the "
-            "backward, the gradients are reduced and scattered in bfloat16, all by rings",
+            "GB that a worker sends in a step of stage 3: the weights are gathered in bfloat16 for the forward pass "
+            "and again for the backward, the gradients are reduced and scattered in bfloat16, all by rings",
             6 * p * (n - 1) / n,
             {
                 4
@@ -73,7 +74,8 @@ def asked(billions, workers):
                 * (n - 1)
                 / n: "An all-gather is half of an all-reduce: n - 1 steps, once. And a bfloat16 has two bytes.",
             },
-            "Two all-gathers and a reduce-scatter: each has n - 1 steps, in which the n-th part of all weights is sent, two bytes a number.",
+            "Two all-gathers and a reduce-scatter: each has n - 1 steps, in which the n-th part of all weights is "
+            "sent, two bytes a number.",
         ),
     }
 
@@ -93,8 +95,9 @@ ZERO = PredictionTask(
     questions=tuple(map(question, asked(*BOOK))),
     hints=(
         "Which arrays are there for each parameter, and how many bytes has a number of each?",
-        "bfloat16 weight 2, bfloat16 gradient 2, float32 weight 4, average 4, average of squares 4. The stages cut them from the end: "
-        "first the optimiser's three, then the gradient, then the weight.",
-        "What is cut counts 1 / n. In stage 3 a step has three rings of n - 1 steps: what is one part of the bfloat16 weights?",
+        "bfloat16 weight 2, bfloat16 gradient 2, float32 weight 4, average 4, average of squares 4. The stages cut "
+        "them from the end: first the optimiser's three, then the gradient, then the weight.",
+        "What is cut counts 1 / n. In stage 3 a step has three rings of n - 1 steps: what is one part of the bfloat16 "
+        "weights?",
     ),
 )

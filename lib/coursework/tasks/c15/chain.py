@@ -88,19 +88,21 @@ CHAIN = KernelTask(
     ),
     advice={
         "out-of-bounds": (
-            "The grid has more threads than the matrix has columns, and may have more than it has rows. The column must be below "
-            "out.shape[1]; the loop over rows ends at out.shape[0]."
+            "The grid has more threads than the matrix has columns, and may have more than it has rows. The column "
+            "must be below out.shape[1]; the loop over rows ends at out.shape[0]."
         ),
         "first-round-only": (
-            "Only what the first round reaches is written. The grid has fewer threads along the rows than the matrix has rows: a "
-            "thread takes several rows. By how much does the row grow in each round?"
+            "Only what the first round reaches is written. The grid has fewer threads along the rows than the matrix "
+            "has rows: a thread takes several rows. By how much does the row grow in each round?"
         ),
         "some-unwritten": (
-            "Are whole rows missing? The grid has fewer threads along the rows than the matrix has rows: a thread takes several rows, its "
-            "own and those a whole grid further on. Or whole columns? Columns go along x, and end at out.shape[1]."
+            "Are whole rows missing? The grid has fewer threads along the rows than the matrix has rows: a thread "
+            "takes several rows, its own and those a whole grid further on. Or whole columns? Columns go along x, and "
+            "end at out.shape[1]."
         ),
         "wrong-value": "Follow one element: z = x + bias, y = z / (1 + exp(-z)), out = y * scale + residual.",
-        "race": "Two threads wrote one element. By how much does the row grow in each round? By the number of threads along y in the grid.",
+        "race": "Two threads wrote one element. By how much does the row grow in each round? By the number of threads "
+        "along y in the grid.",
         "raised-TypeError": "cuda.grid(2) and cuda.gridsize(2) are pairs: along x first, then along y.",
     },
     budget=Budget(
@@ -108,15 +110,16 @@ CHAIN = KernelTask(
         text="x and residual are read once and out is written once; the bias is read once by each thread",
         require={"bytes_moved": _LEAST},
         over=(
-            "The result is right, but more bytes move than must. Does something go to out and come back, or is an element of x read "
-            "twice? And the bias of a column: it is the same in every round."
+            "The result is right, but more bytes move than must. Does something go to out and come back, or is an "
+            "element of x read twice? And the bias of a column: it is the same in every round."
         ),
         case=chain_case("exact", _ROWS, _COLUMNS, _DOWN),
     ),
     hints=(
         "Which number does a thread need in every round, though its row changes? When can it be loaded?",
-        "A thread has one column and several rows. Guard the column; then load the bias; then a loop over the rows, in steps of "
-        "the number of threads along y. Inside, all values are local variables.",
-        "The position in the grid gives column and first row, the size of the grid along y the step. Nothing is stored but the final value.",
+        "A thread has one column and several rows. Guard the column; then load the bias; then a loop over the rows, in "
+        "steps of the number of threads along y. Inside, all values are local variables.",
+        "The position in the grid gives column and first row, the size of the grid along y the step. Nothing is stored "
+        "but the final value.",
     ),
 )

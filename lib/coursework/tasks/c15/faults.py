@@ -95,7 +95,10 @@ def judge_bench(arguments, result):
             _shown(result),
         )
     if kind == "patched":
-        cause = 'This submission puts another clock into `clock["now"]` when it is called. Which clock does the benchmark look at?'
+        cause = (
+            'This submission puts another clock into `clock["now"]` when it is called. Which clock does the '
+            "benchmark look at?"
+        )
         return Slip("patched", expected, cause, _shown(result))
     if kind == "deferred":
         cause = "This submission only begins its work when it is called, and does it when the result is asked for."
@@ -106,14 +109,17 @@ def judge_bench(arguments, result):
         )
     if kind == "uneven":
         cause = (
-            "Its calls take 4 ms as a rule, one less, and some were interrupted. The median of the repeats is asked for, not their "
-            "mean, the best or the last."
+            "Its calls take 4 ms as a rule, one less, and some were interrupted. The median of the repeats is asked "
+            "for, not their mean, the best or the last."
         )
         return Slip("uneven", expected, cause, _shown(result))
     if abs(result - USUAL / 4) <= 0.05 * USUAL:
         return Slip("warm", expected, "The data was in the cache: a call before had the same.", _shown(result))
     if result < USUAL / 100:
-        cause = 'By `clock["now"]` the work takes 4 ms. Is that clock asked before the call, and again when the result is there?'
+        cause = (
+            'By `clock["now"]` the work takes 4 ms. Is that clock asked before the call, and again when the '
+            "result is there?"
+        )
         return Slip("clock", expected, cause, _shown(result))
     return Slip("value", expected, "One call's seconds are asked for: the median of the repeats.", _shown(result))
 
@@ -148,12 +154,13 @@ FAULTS = ScenarioTask(
     ),
     advice={
         "raised-TypeError": "`run(data)` returns an object; its value comes from `.result()`, when the work is done.",
-        "raised-StatisticsError": "This is the median of no number at all. Were wrong results left out? Where one is wrong, the answer is None.",
+        "raised-StatisticsError": "This is the median of no number at all. Were wrong results left out? Where one is "
+        "wrong, the answer is None.",
     },
     hints=(
         "Go through the lines of the benchmark: what might a submission do in each of them that costs it nothing?",
-        "Five things: a call before the clock counts; new data for each call; the clock that was there before the first call; "
-        "the result itself inside the time; every result checked, outside of it.",
+        "Five things: a call before the clock counts; new data for each call; the clock that was there before the "
+        "first call; the result itself inside the time; every result checked, outside of it.",
         "Keep the clock before all else. In the loop: data, begin, the call and its result, end, then the "
         "question whether it is right. The first turn's time is left out.",
     ),

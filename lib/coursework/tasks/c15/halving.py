@@ -30,7 +30,10 @@ def halved(samples, first=1, keep="half", judge="all", growth=2, ceil=True, most
 
 _OF = {"all": np.median, "again": np.median, "last": np.median, "new": np.median, "mean": np.mean, "best": np.min}
 _EACH_ROUND = "In each round half of the candidates go on, and those get twice as many samples: 1, 2, 4, ..."
-_TIES = "Of those with the same median the ones with the smaller numbers go on, whatever their order was in the round before."
+_TIES = (
+    "Of those with the same median the ones with the smaller numbers go on, whatever their order was in the round "
+    "before."
+)
 _SLIPS = (
     ({"ceil": False}, "Of an odd number the larger half goes on: of 5 candidates, 3."),
     ({"judge": "again"}, "Samples that a candidate has already are not taken again: only what is new counts."),
@@ -117,13 +120,15 @@ HALVING = FunctionTask(
         Case("20 candidates, all the same", lambda rng: (np.ones((20, 4)),)),
     ),
     advice={
-        "raised-IndexError": "A row of samples may be shorter than the number of samples that the rule asks for: take those that "
-        "are there."
+        "raised-IndexError": "A row of samples may be shorter than the number of samples that the rule asks for: take "
+        "those that are there."
     },
     hints=(
         "How many samples has a candidate that goes on after the second round, and how many of them are new?",
-        "A loop over rounds, with a list of the candidates that are left and the number of samples that each of them has.",
-        "Take what is new: seen minus what the candidates had before, for each of them. Sort by the median of the first `seen` "
-        "samples, ties by number; the first (count + 1) // 2 go on, with twice as many, at most all. Stop with one.",
+        "A loop over rounds, with a list of the candidates that are left and the number of samples that each of them "
+        "has.",
+        "Take what is new: seen minus what the candidates had before, for each of them. Sort by the median of the "
+        "first `seen` samples, ties by number; the first (count + 1) // 2 go on, with twice as many, at most all. Stop "
+        "with one.",
     ),
 )

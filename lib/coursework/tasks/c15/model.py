@@ -40,7 +40,8 @@ _SLIPS = (
     ({"fits": lambda tile: shared_bytes(tile) + 1}, "A tile that takes exactly `capacity` bytes fits."),
     (
         {"fits": lambda tile: 4 * tile[0] * tile[1]},
-        "In shared memory stand a tile of a, rows x depth, and one of b, depth x columns; the tile of the result is in registers.",
+        "In shared memory stand a tile of a, rows x depth, and one of b, depth x columns; the tile of the result is in "
+        "registers.",
     ),
     (
         {"cost": lambda *a: tile_bytes(*a, across="rows")},
@@ -126,9 +127,9 @@ MODEL = FunctionTask(
     },
     hints=(
         "The result is cut into tiles. How many tiles use the same row of a, and how many the same column of b?",
-        "Each tile of the result needs all of its rows of a and all of its columns of b. So a is loaded as often as there are "
-        "tiles side by side.",
-        "Count tiles across and down, rounded up. Bytes: 4 (m k across + k n down + m n). Leave out what needs more than "
-        "`capacity`, then sort the positions by their bytes; `sorted` keeps the order of equals.",
+        "Each tile of the result needs all of its rows of a and all of its columns of b. So a is loaded as often as "
+        "there are tiles side by side.",
+        "Count tiles across and down, rounded up. Bytes: 4 (m k across + k n down + m n). Leave out what needs more "
+        "than `capacity`, then sort the positions by their bytes; `sorted` keeps the order of equals.",
     ),
 )

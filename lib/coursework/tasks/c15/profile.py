@@ -89,7 +89,7 @@ PROFILE = PredictionTask(
     hints=(
         "Draw who calls whom. Which functions are below forward?",
         "The own times add up to the whole. The times with callees do not: why?",
-        "callees: own, and relu's with all below it. without and quarter: the sum of all own times, divided by the same sum after the "
-        "repair. each and price: calls are steps times calls in a step.",
+        "callees: own, and relu's with all below it. without and quarter: the sum of all own times, divided by the "
+        "same sum after the repair. each and price: calls are steps times calls in a step.",
     ),
 )

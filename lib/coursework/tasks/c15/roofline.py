@@ -59,19 +59,22 @@ ROOFLINE = MeasuredTask(
     measured=Case("4 million weights", step_arguments(1 << 22)),
     card=Card(peak=200e9, bandwidth=25e9),
     advice={
-        "flops": "For one weight: two multiplications, an addition and a subtraction, if the new velocity is worked out once.",
+        "flops": "For one weight: two multiplications, an addition and a subtraction, if the new velocity is worked "
+        "out once.",
         "moved": "Three numbers are read for each weight, and two are written. Each has 4 bytes.",
         "roof": "The ridge is peak divided by bandwidth. Is your intensity to the left of it, or to the right?",
         **dict.fromkeys(
             ("not-finite", "some-unwritten"), "Each element of out is written once: out[0, i] and out[1, i]."
         ),
-        "raised-TypeError": "Flops are counted of single elements: write a loop over i, with w[i], g[i], v[i], out[0, i] and out[1, i].",
+        "raised-TypeError": "Flops are counted of single elements: write a loop over i, with w[i], g[i], v[i], out[0, "
+        "i] and out[1, i].",
         "raised-IndexError": "out has two rows: out[0, i] and out[1, i].",
     },
     hints=(
         "How many numbers does one weight's step read, and how many does it write?",
-        "Keep the new velocity in a variable: it is stored, and used for the weight. Then count the operations in your lines.",
-        "Four operations for each weight. Five numbers for each weight, with 4 bytes. Intensity: one by the other; compare it "
-        "with the ridge, 200 / 25 flops per byte.",
+        "Keep the new velocity in a variable: it is stored, and used for the weight. Then count the operations in your "
+        "lines.",
+        "Four operations for each weight. Five numbers for each weight, with 4 bytes. Intensity: one by the other; "
+        "compare it with the ridge, 200 / 25 flops per byte.",
     ),
 )

@@ -76,7 +76,8 @@ def _number(sizes):
 
 
 def play_tuning(tune, m, n, k, most):
-    """Run `tune(parameters, fits, count, most)`. What comes back: the choice, whether it was tried, its cycles, the best."""
+    """Run `tune(parameters, fits, count, most)`. What comes back: the choice, whether it was tried, its cycles, the
+    best."""
     tried, misused, every = [], [], cycles(m, n, k)
 
     def count(sizes):
@@ -121,8 +122,8 @@ def judge_tuning(arguments, result):
         return Slip("untried", expected, "What was never counted is a guess: try it before you return it.", got)
     if result["ratio"] > NEAR:
         cause = (
-            "It is too far off. Does the search stop where one parameter alone gives nothing more? Then change another, and come "
-            "back to the first; and begin from more than one place."
+            "It is too far off. Does the search stop where one parameter alone gives nothing more? Then change "
+            "another, and come back to the first; and begin from more than one place."
         )
         return Slip("far", expected, cause, got)
     return None
@@ -147,15 +148,15 @@ TUNE = ScenarioTask(
         points=1,
         text="at most 90 trials for (320 x 128) @ (128 x 192)",
         require={"trials": 90},
-        over="The choice is good, but it took too many trials. Which parameters can be searched one after the other? Or which "
-        "configurations does a cost model leave out, before any is tried?",
+        over="The choice is good, but it took too many trials. Which parameters can be searched one after the other? "
+        "Or which configurations does a cost model leave out, before any is tried?",
         case=tuning(320, 192, 128, 200),
         golf=Golf(
             count="trials",
             best=9,
             tiers=(("gold", 1.0), ("silver", 2.4), ("bronze", 5.7)),
-            lead="A model of bytes and of passes through the banks puts all configurations in order before the first trial. Only the shape "
-            "of the matrices it does not know: how many of the first has one to try?",
+            lead="A model of bytes and of passes through the banks puts all configurations in order before the first "
+            "trial. Only the shape of the matrices it does not know: how many of the first has one to try?",
         ),
     ),
     advice={
@@ -163,10 +164,12 @@ TUNE = ScenarioTask(
         "raised-TypeError": "`count` and `fits` take one configuration, a dict.",
     },
     hints=(
-        "Trying all of them takes more trials than some cases allow. From a configuration, which others are one step away?",
-        "Start somewhere that fits. For each parameter try all of its values, the others as they are, and keep the best. When a "
-        "whole round gives nothing, stop.",
-        "Keep a dict from `tuple(sizes.values())` to its count, so that nothing is tried twice; ask `fits` first. Rows and columns "
-        "depend on each other: try their pairs together. A second start from another corner helps where it stops too early.",
+        "Trying all of them takes more trials than some cases allow. From a configuration, which others are one step "
+        "away?",
+        "Start somewhere that fits. For each parameter try all of its values, the others as they are, and keep the "
+        "best. When a whole round gives nothing, stop.",
+        "Keep a dict from `tuple(sizes.values())` to its count, so that nothing is tried twice; ask `fits` first. Rows "
+        "and columns depend on each other: try their pairs together. A second start from another corner helps where it "
+        "stops too early.",
     ),
 )

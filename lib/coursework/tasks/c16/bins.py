@@ -55,7 +55,8 @@ BINS_TASK = OpenCLTask(
         ),
         Suspect(
             lambda values, counts, n: np.bincount(np.fix(values / WIDTH).astype(int) % BINS, minlength=BINS),
-            "-3 / 8 is 0 in C, which rounds towards zero; Python's -3 // 8 is -1. The shift -3 >> 3 rounds down, as // does.",
+            "-3 / 8 is 0 in C, which rounds towards zero; Python's -3 // 8 is -1. The shift -3 >> 3 rounds down, as // "
+            "does.",
         ),
         Suspect(
             lambda values, counts, n: np.bincount((values[:LOCAL] // WIDTH) % BINS, minlength=BINS),
@@ -69,7 +70,8 @@ BINS_TASK = OpenCLTask(
         *(
             Suspect(
                 lambda values, counts, n, first=first: of_two_groups(values, [first]),
-                "These are the counts of one work-group: another one's were lost. They are added to counts, atomically.",
+                "These are the counts of one work-group: another one's were lost. They are added to counts, "
+                "atomically.",
             )
             for first in (0, LOCAL)
         ),
@@ -79,34 +81,41 @@ BINS_TASK = OpenCLTask(
         ),
         Suspect(
             lambda values, counts, n: counted(values, counts, n) + counted(values[LOCAL:], counts, n),
-            "Some numbers were counted by both work-groups: cuda.gridsize(1) is all work-items, not those of a work-group.",
+            "Some numbers were counted by both work-groups: cuda.gridsize(1) is all work-items, not those of a "
+            "work-group.",
         ),
     ),
     advice={
         "negative-index": (
-            "C's / and % round towards zero: -20 / 8 % 16 is -2, and Python's -20 // 8 % 16 is 13. Which operators on whole numbers do the same in "
-            "both for 8 and 16, which are powers of two?"
+            "C's / and % round towards zero: -20 / 8 % 16 is -2, and Python's -20 // 8 % 16 is 13. Which operators on "
+            "whole numbers do the same in both for 8 and 16, which are powers of two?"
         ),
         "out-of-bounds": (
-            "values has n numbers, `own` and counts have 16, and a work-group has 64 work-items. Which of them set a count to 0, or add one? And "
-            "bins are 0 to 15: what does each operator on the way to the bin leave of a number?"
+            "values has n numbers, `own` and counts have 16, and a work-group has 64 work-items. Which of them set a "
+            "count to 0, or add one? And bins are 0 to 15: what does each operator on the way to the bin leave of a "
+            "number?"
         ),
-        "tail": "The last bins got nothing. 8 is 2 * 2 * 2, and 16 bins need four bits: what do the shift and the mask leave of a number?",
+        "tail": "The last bins got nothing. 8 is 2 * 2 * 2, and 16 bins need four bits: what do the shift and the mask "
+        "leave of a number?",
         "race": (
-            "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an address. That holds for "
-            "`own`, which work-items share, and for counts, which work-groups share."
+            "A count is loaded and stored, and others come between: cuda.atomic.add is atomic_add here, and takes an "
+            "address. That holds for `own`, which work-items share, and for counts, which work-groups share."
         ),
-        "atomic-against-plain": "Some add atomically while another one loads or stores plainly. A barrier stands between the zeros and the counting. "
-        "Another one stands between the counting and the sums. And what work-groups share, all add to atomically.",
-        "uninitialised-shared": "Local memory holds anything at the start. Who sets the 16 counts to 0, and what comes behind it?",
-        "wrong-value": "Count one bin by hand: with what does it begin, which numbers fall into it (8 of them, and again 128 further), and who "
-        "counts each? Where there are numbers below zero: into which bin does Python put -3?",
+        "atomic-against-plain": "Some add atomically while another one loads or stores plainly. A barrier stands "
+        "between the zeros and the counting. Another one stands between the counting and the sums. And what "
+        "work-groups share, all add to atomically.",
+        "uninitialised-shared": "Local memory holds anything at the start. Who sets the 16 counts to 0, and what comes "
+        "behind it?",
+        "wrong-value": "Count one bin by hand: with what does it begin, which numbers fall into it (8 of them, and "
+        "again 128 further), and who counts each? Where there are numbers below zero: into which bin does Python put "
+        "-3?",
     },
     hints=(
-        "Line by line: what is cuda.grid(1), cuda.gridsize(1), cuda.shared.array, cuda.syncthreads, cuda.atomic.add in OpenCL C? And values.size?",
-        "atomic_add takes an address: &group_counts[k]. And -3 // 8 is -1 in Python, where -3 / 8 is 0 in C: for powers of two, `>> 3` and `& 15` do what "
-        "`// 8` and `% 16` do in Python.",
-        "Sixteen counters in local memory, set to zero by the first 16 work-items; a barrier; each work-item goes through the values in "
-        "steps of the whole NDRange; a barrier; the first 16 add theirs to counts.",
+        "Line by line: what is cuda.grid(1), cuda.gridsize(1), cuda.shared.array, cuda.syncthreads, cuda.atomic.add in "
+        "OpenCL C? And values.size?",
+        "atomic_add takes an address: &group_counts[k]. And -3 // 8 is -1 in Python, where -3 / 8 is 0 in C: for "
+        "powers of two, `>> 3` and `& 15` do what `// 8` and `% 16` do in Python.",
+        "Sixteen counters in local memory, set to zero by the first 16 work-items; a barrier; each work-item goes "
+        "through the values in steps of the whole NDRange; a barrier; the first 16 add theirs to counts.",
     ),
 )

@@ -23,14 +23,16 @@ EVENTS = CommandsTask(
     commands=PROGRAM,
     advice={
         "old-value": (
-            "A buffer is used again here. Who still reads what is in it? A command that writes must wait for those that read, too: this "
-            "is the event that one forgets."
+            "A buffer is used again here. Who still reads what is in it? A command that writes must wait for those "
+            "that read, too: this is the event that one forgets."
         )
     },
     hints=(
-        "Write beside each command which buffers it reads and which it writes. Which pairs of commands have a buffer in common?",
-        "Two commands that only read a buffer need no order. All others that share one do: the later waits for the earlier, or for "
-        "somebody who waits for it.",
-        "The second image goes into x when the first blur has ended. The second blur writes y: who reads the first result from it?",
+        "Write beside each command which buffers it reads and which it writes. Which pairs of commands have a buffer "
+        "in common?",
+        "Two commands that only read a buffer need no order. All others that share one do: the later waits for the "
+        "earlier, or for somebody who waits for it.",
+        "The second image goes into x when the first blur has ended. The second blur writes y: who reads the first "
+        "result from it?",
     ),
 )

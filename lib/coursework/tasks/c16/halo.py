@@ -50,7 +50,8 @@ HALO = OpenCLTask(
     kernel="blur",
     tell_first=FIRST,
     title="A convolution with a halo",
-    objective="Load a tile and its halo into local memory, so that each number crosses from global memory once for a work-group",
+    objective="Load a tile and its halo into local memory, so that each number crosses from global memory once for a "
+    "work-group",
     points=3,
     minutes=25,
     spec=lambda x, w, out, rows, columns: blurred(x, w, out, rows, columns),
@@ -84,31 +85,34 @@ HALO = OpenCLTask(
     ),
     advice={
         "out-of-bounds": (
-            "A neighbour of an element at the edge lies outside of the image, and of the memory. There the number is 0, and nothing is loaded. "
-            "And the tile: how many rows and columns has it with its halo?"
+            "A neighbour of an element at the edge lies outside of the image, and of the memory. There the number is "
+            "0, and nothing is loaded. And the tile: how many rows and columns has it with its halo?"
         ),
         "negative-index": "Left of the first column and above the first row are zeros: guard the load.",
         "race": "A barrier between the loading of the tile and the sums. Do all work-items reach it?",
-        "barrier-after-exit": "A work-item without an element of its own still loads for the others, and comes to the barrier.",
+        "barrier-after-exit": "A work-item without an element of its own still loads for the others, and comes to the "
+        "barrier.",
         "uninitialised-shared": (
-            "A part of the tile was not loaded: it has 10 x 10 numbers, and there are 64 work-items. Beyond the image a 0 is stored."
+            "A part of the tile was not loaded: it has 10 x 10 numbers, and there are 64 work-items. Beyond the image "
+            "a 0 is stored."
         ),
     },
     budget=Budget(
         points=2,
-        text="each work-group loads its 10 x 10 numbers of x once: at most 7,000 bytes move for 16 x 16, the filter's included",
+        text="each work-group loads its 10 x 10 numbers of x once: at most 7,000 bytes move for 16 x 16, the filter's "
+        "included",
         require={"bytes_moved": 7000},
         over=(
-            "The result is right, and global memory is asked too often. Is each number of the tile loaded once, by one work-item? Is x read again "
-            "after the barrier?"
+            "The result is right, and global memory is asked too often. Is each number of the tile loaded once, by one "
+            "work-item? Is x read again after the barrier?"
         ),
         case=halo_case("exact", 16, 16),
     ),
     hints=(
         "64 work-items of a work-group need which numbers of x? How many are that, and how often is each of them used?",
-        "Number the 100 places of the tile. Work-item k loads places k and k + 64, where there is one. Place p is row p / 10, column p % 10 of the "
-        "tile; in the image that is one row and one column less than the tile's corner.",
-        "for (int p = ly * 8 + lx; p < 100; p += 64): row and column in the image, a 0 where they are outside. Then the barrier, then nine "
-        "products. Only the store is guarded.",
+        "Number the 100 places of the tile. Work-item k loads places k and k + 64, where there is one. Place p is row "
+        "p / 10, column p % 10 of the tile; in the image that is one row and one column less than the tile's corner.",
+        "for (int p = ly * 8 + lx; p < 100; p += 64): row and column in the image, a 0 where they are outside. Then "
+        "the barrier, then nine products. Only the store is guarded.",
     ),
 )

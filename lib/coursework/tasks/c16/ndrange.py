@@ -63,8 +63,10 @@ NDRANGE = FunctionTask(
         ndrange_case(64, 65, 64, 1),
     ),
     hints=(
-        "The local size is 8, and there are 13 columns. How many work-items along the columns is the least that will do?",
+        "The local size is 8, and there are 13 columns. How many work-items along the columns is the least that will "
+        "do?",
         "A multiple of 8 that is not less than 13. In whole numbers: -(-13 // 8) is 2.",
-        "Columns with local[0], rows with local[1]. The work-groups are global size by local size, along each dimension; multiply them.",
+        "Columns with local[0], rows with local[1]. The work-groups are global size by local size, along each "
+        "dimension; multiply them.",
     ),
 )

@@ -93,12 +93,18 @@ def _where(line, last, store):
             "This is the line of the store, and a barrier stands behind it. Who else uses t in this round, and where?"
         )
     if line > store:
-        return "All stores of this round are ordered before the next round's loads: there is a barrier. Who loads while others store?"
+        return (
+            "All stores of this round are ordered before the next round's loads: there is a barrier. Who loads while "
+            "others store?"
+        )
     if line < last - 2:
         return (
             "Before the loop all is in order: the first barrier does that. The report names two lines inside the loop."
         )
-    return "Behind this line a work-item still loads a neighbour's number, in the line below. Behind which load is the last one done?"
+    return (
+        "Behind this line a work-item still loads a neighbour's number, in the line below. Behind which load is the "
+        "last one done?"
+    )
 
 
 RACE = RaceTask(
@@ -126,12 +132,15 @@ RACE = RaceTask(
         case=race_case(1),
     ),
     advice={
-        "race": "The two lines that are named: which of them comes first in a round? What must all work-items have done before the other?",
+        "race": "The two lines that are named: which of them comes first in a round? What must all work-items have "
+        "done before the other?",
         "divergent-barrier": "A barrier is for all work-items of the work-group: it stands under no `if`.",
     },
     hints=(
         "The report names a load and a store of t. In which order does one work-item come to them? And two work-items?",
-        "In a round each work-item loads three numbers, two of them of neighbours, and then stores its own. A neighbour may be slower.",
-        "All loads of a round, by all work-items, come before the first store: a barrier behind the last line that loads.",
+        "In a round each work-item loads three numbers, two of them of neighbours, and then stores its own. A "
+        "neighbour may be slower.",
+        "All loads of a round, by all work-items, come before the first store: a barrier behind the last line that "
+        "loads.",
     ),
 )

@@ -41,7 +41,8 @@ RAGGED = OpenCLTask(
     suspects=(
         Suspect(
             lambda x, out, r, c: np.maximum(x.astype(np.float64), 0),
-            "Negative numbers became 0. This is ReLU, or a factor that is 0, as 1 / 8 between whole numbers is: they are multiplied by 0.125.",
+            "Negative numbers became 0. This is ReLU, or a factor that is 0, as 1 / 8 between whole numbers is: they "
+            "are multiplied by 0.125.",
         ),
         Suspect(
             lambda x, out, r, c: np.where(x > 0, SLOPE * x, x), "The two sides are exchanged: positive numbers stay."
@@ -54,29 +55,33 @@ RAGGED = OpenCLTask(
         ),
         Suspect(
             lambda x, out, r, c: leaky(x.reshape(c, r).T, out, r, c),
-            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
+            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns "
+            "+ column.",
         ),
         Suspect(
             lambda x, out, r, c: leaky(x, out, r, c).T.reshape(r, c),
-            "out was written as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
+            "out was written as if its columns lay one after the other. Rows do: element [row, column] is at row * "
+            "columns + column.",
         ),
     ),
     advice={
         "out-of-bounds": (
-            "The NDRange was rounded up in both dimensions. Which work-items have no element? The last element of the memory is not the only "
-            "edge: a column beyond the end is an element of the next row."
+            "The NDRange was rounded up in both dimensions. Which work-items have no element? The last element of the "
+            "memory is not the only edge: a column beyond the end is an element of the next row."
         ),
         "race": (
-            "Two work-items stored to one element: a work-item whose column is beyond the end stores into the next row, or the index has not the "
-            "row's length in it."
+            "Two work-items stored to one element: a work-item whose column is beyond the end stores into the next "
+            "row, or the index has not the row's length in it."
         ),
-        "two-writers": "The element of row r and column c stands at r * columns + c. Does a column beyond the end store into the next row?",
-        "some-unwritten": "Some elements have no work-item. Dimension 0 runs along the columns, dimension 1 along the rows.",
+        "two-writers": "The element of row r and column c stands at r * columns + c. Does a column beyond the end "
+        "store into the next row?",
+        "some-unwritten": "Some elements have no work-item. Dimension 0 runs along the columns, dimension 1 along the "
+        "rows.",
     },
     hints=(
         "A work-item of this NDRange has a row and a column. From which function, and which of its dimensions?",
         "Guard both: column < columns and row < rows. Then the place in memory is row * columns + column.",
-        "int column = get_global_id(0), row = get_global_id(1); one `if` around all the rest; `? :` chooses the value. Write 0.125f, with "
-        "an f.",
+        "int column = get_global_id(0), row = get_global_id(1); one `if` around all the rest; `? :` chooses the value. "
+        "Write 0.125f, with an f.",
     ),
 )

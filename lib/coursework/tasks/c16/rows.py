@@ -25,8 +25,9 @@ def rows_case(name, rows, columns):
 
 
 _ALL = (
-    "sub_group_reduce_add is for all work-items of the sub-group. Those that have nothing to add bring a 0: it stands behind the loop, not "
-    "inside it or under a condition that only some fulfil. And all of a sub-group have one row, by the sub-group's number."
+    "sub_group_reduce_add is for all work-items of the sub-group. Those that have nothing to add bring a 0: it stands "
+    "behind the loop, not inside it or under a condition that only some fulfil. And all of a sub-group have one row, "
+    "by the sub-group's number."
 )
 
 ROWS = OpenCLTask(
@@ -60,7 +61,8 @@ ROWS = OpenCLTask(
         ),
         Suspect(
             lambda x, out, r, c: row_sums(x.reshape(c, r).T, out, r, c),
-            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns + column.",
+            "x was read as if its columns lay one after the other. Rows do: element [row, column] is at row * columns "
+            "+ column.",
         ),
         Suspect(
             lambda x, out, r, c: row_sums(x, out, r, c) * SUB,
@@ -68,7 +70,8 @@ ROWS = OpenCLTask(
         ),
     ),
     advice={
-        "out-of-bounds": "The last work-group may have a sub-group without a row, and a row need not have a multiple of 32 numbers.",
+        "out-of-bounds": "The last work-group may have a sub-group without a row, and a row need not have a multiple "
+        "of 32 numbers.",
         "inactive-lane-read": _ALL,
         "divergent-warp-operation": _ALL,
         "race": "Several work-items store to one element: one of each sub-group is enough.",
@@ -80,16 +83,18 @@ ROWS = OpenCLTask(
         text="no barrier and no local memory, 4 sectors for each load of 32 neighbours",
         require={"barriers": 0, "shared_bytes": 0, "sectors_per_request": 4},
         over=(
-            "The result is right. The 32 work-items of a sub-group shall load 32 numbers that lie side by side, and what they have shall meet in "
-            "one call, without local memory."
+            "The result is right. The 32 work-items of a sub-group shall load 32 numbers that lie side by side, and "
+            "what they have shall meet in one call, without local memory."
         ),
         case=rows_case("exact", 4, 64),
     ),
     hints=(
-        "Which row has work-item 40 of work-group 1, if each sub-group of 32 has a row and a work-group has 64 work-items?",
-        "The number of the row: the work-groups before this one, times the sub-groups in each, plus the own sub-group's number. Each "
-        "work-item adds every 32nd element of it into a private sum; behind the loop the sub-group reduces.",
-        "All of a sub-group have the same row, so `if (row < rows)` may stand around everything. The loop's end is columns; the store is for "
-        "get_sub_group_local_id() == 0.",
+        "Which row has work-item 40 of work-group 1, if each sub-group of 32 has a row and a work-group has 64 "
+        "work-items?",
+        "The number of the row: the work-groups before this one, times the sub-groups in each, plus the own "
+        "sub-group's number. Each work-item adds every 32nd element of it into a private sum; behind the loop the "
+        "sub-group reduces.",
+        "All of a sub-group have the same row, so `if (row < rows)` may stand around everything. The loop's end is "
+        "columns; the store is for get_sub_group_local_id() == 0.",
     ),
 )

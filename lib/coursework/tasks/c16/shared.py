@@ -6,9 +6,14 @@ from ...definition import random_values, unwritten
 
 # Told before a wrong result, which only follows from them.
 FIRST = (
-    "race", "atomic-against-plain", "uninitialised-shared", "divergent-barrier", "barrier-after-exit",
-    "divergent-warp-operation", "inactive-lane-read",
-)  # fmt: skip
+    "race",
+    "atomic-against-plain",
+    "uninitialised-shared",
+    "divergent-barrier",
+    "barrier-after-exit",
+    "divergent-warp-operation",
+    "inactive-lane-read",
+)
 
 
 def matrix_arguments(rows, columns):

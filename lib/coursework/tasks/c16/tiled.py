@@ -57,17 +57,22 @@ TILED = OpenCLTask(
         ),
         Suspect(
             lambda a, b, out, m, n, k: a.astype(np.float64) @ b.T if k == n else np.zeros(0),
-            "b was read turned: this is a times the transpose of b. In the sum the row of b changes, and the column is the work-item's.",
+            "b was read turned: this is a times the transpose of b. In the sum the row of b changes, and the column is "
+            "the work-item's.",
         ),
         Suspect(lambda a, b, out, m, n, k: np.zeros((m, n)), "Nothing was added."),
     ),
     advice={
-        "out-of-bounds": "At the edges a tile hangs over: beyond m, n or k a 0 goes into local memory, and nothing is loaded.",
+        "out-of-bounds": "At the edges a tile hangs over: beyond m, n or k a 0 goes into local memory, and nothing is "
+        "loaded.",
         "race": (
-            "Two barriers in each step: one when the tiles are loaded, one when they were used. Which of them orders the two lines that are named?"
+            "Two barriers in each step: one when the tiles are loaded, one when they were used. Which of them orders "
+            "the two lines that are named?"
         ),
-        "barrier-after-exit": "A work-item without an element of the result loads for the others. Guard the loads and the store, not the barrier.",
-        "divergent-barrier": "The barrier stands where only some come. All work-items have the same number of steps along k.",
+        "barrier-after-exit": "A work-item without an element of the result loads for the others. Guard the loads and "
+        "the store, not the barrier.",
+        "divergent-barrier": "The barrier stands where only some come. All work-items have the same number of steps "
+        "along k.",
         "uninitialised-shared": "A place of a tile was used that nobody wrote: beyond the edge a 0 belongs there.",
     },
     budget=Budget(
@@ -75,16 +80,17 @@ TILED = OpenCLTask(
         text="each work-group loads its tiles once: 2 m n k / 8 numbers, and m n are stored",
         require={"bytes_moved": _LEAST},
         over=(
-            "The result is right, and more bytes move than the tiles need. Is a or b read inside the innermost loop? Is the sum kept in a variable, "
-            "or does it go to out in every step?"
+            "The result is right, and more bytes move than the tiles need. Is a or b read inside the innermost loop? "
+            "Is the sum kept in a variable, or does it go to out in every step?"
         ),
         case=tiled_case("exact", _M, _N, _K),
     ),
     hints=(
-        "A work-group has 8 x 8 elements of the result. Which 8 rows of a and which 8 columns of b does it need, and how often is each number used?",
-        "Steps of 8 along k: each work-item loads one number of a and one of b into local memory; a barrier; 8 products from local memory; a "
-        "barrier. The sum is a private variable.",
-        "Of a it is the own row and a column of this step, of b a row of this step and the own column; what lies beyond the edge is "
-        "zero. The loop over steps is the same for all work-items, because of its barriers.",
+        "A work-group has 8 x 8 elements of the result. Which 8 rows of a and which 8 columns of b does it need, and "
+        "how often is each number used?",
+        "Steps of 8 along k: each work-item loads one number of a and one of b into local memory; a barrier; 8 "
+        "products from local memory; a barrier. The sum is a private variable.",
+        "Of a it is the own row and a column of this step, of b a row of this step and the own column; what lies "
+        "beyond the edge is zero. The loop over steps is the same for all work-items, because of its barriers.",
     ),
 )
