@@ -4,13 +4,15 @@
     claim ratio times
     ```
 
-describes these names of a module; without names, what its file defines and says a word about. Files are read, not imported.
+describes these names of a module; without names, what its file defines and says a word about. Files are read, not
+imported.
 
     ```{operations} matrix
     ```
 
-describes the operations of a folder of dlkernels, each with a call, its gradient and its ladder: the table is asked, the one
-thing that is imported. Sphinx's autodoc would import all packages, and our docstrings are plain text, no reStructuredText.
+describes the operations of a folder of dlkernels, each with a call, its gradient and its ladder: the table is asked,
+the one thing that is imported. Sphinx's autodoc would import all packages, and our docstrings are plain text, no
+reStructuredText.
 """
 
 import ast
@@ -39,7 +41,8 @@ class Described(SphinxDirective):
     required_arguments = 1
 
     def entries(self, found):
-        """What Sphinx makes of signatures, (kind, full name with arguments, content) each, all at once: that is faster."""
+        """What Sphinx makes of signatures, (kind, full name with arguments, content) each, all at once: that is
+        faster."""
         made = self.parse_text_to_nodes(
             "\n\n".join(f"`````{{py:{kind}}} {call}\n:no-index-entry:\n`````" for kind, call, _ in found)
         )
@@ -314,8 +317,8 @@ def shown(value):
 
 
 def ladders(operation):
-    """Its rungs, and those of its gradients, as lists. Where they stand, chapters and the gallery say: to name all files here
-    would make a page of each in a build that runs nothing."""
+    """Its rungs, and those of its gradients, as lists. Where they stand, chapters and the gallery say: to name all
+    files here would make a page of each in a build that runs nothing."""
     from dlkernels import implementations
 
     names = [operation.name, *([operation.backward] if isinstance(operation.backward, str) else [])]

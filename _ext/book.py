@@ -113,8 +113,8 @@ def clean_outputs(app, doctree):
 
 
 def whole_lines(coalesce):
-    """`coalesce_streams` of myst-nb for outputs whose pieces were put together before: it ends a line after each piece, and what one
-    `print` writes may come in several."""
+    """`coalesce_streams` of myst-nb for outputs whose pieces were put together before: it ends a line after each piece,
+    and what one `print` writes may come in several."""
 
     def joined(outputs):
         first, kept = {}, []

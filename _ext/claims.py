@@ -32,7 +32,8 @@ def held(node):
 
 
 class DropHeld(SphinxPostTransform):
-    """A statement that held leaves nothing behind, nor does the cell that only had such; before questions look for their text."""
+    """A statement that held leaves nothing behind, nor does the cell that only had such; before questions look for
+    their text."""
 
     default_priority = 40
 
@@ -47,7 +48,8 @@ class DropHeld(SphinxPostTransform):
 
 
 def gather(kept, root=ROOT):
-    """[{page, says, outcome, value, low, high}, ...] of the pages whose results are kept in a folder, page after page."""
+    """[{page, says, outcome, value, low, high}, ...] of the pages whose results are kept in a folder, page after
+    page."""
     from jupyter_cache import get_cache
 
     cache, newest = get_cache(kept), {}

@@ -1,9 +1,11 @@
-"""What is made from chapters/glossary.toml: the page of the glossary, the index, and the sentence that a page shows over a term.
+"""What is made from chapters/glossary.toml: the page of the glossary, the index, and the sentence that a page shows
+over a term.
 
-``{terms}`` writes Sphinx's ``{glossary}`` from the data, so that ``{term}`bank conflict` `` works, and its Chinese words too.
-The index has each term at the section that teaches it, each operation of the library at its ladder, or else at the section that
-the file gives or that names it first, and each function that a page lists. ``_static/glossary.js`` marks the terms of a page; it
-takes them from a script and not from JSON, which a page that was opened from disk may not load.
+``{terms}`` writes Sphinx's ``{glossary}`` from the data, so that ``{term}`bank conflict` `` works, and its Chinese
+words too. The index has each term at the section that teaches it, each operation of the library at its ladder, or else
+at the section that the file gives or that names it first, and each function that a page lists. ``_static/glossary.js``
+marks the terms of a page; it takes them from a script and not from JSON, which a page that was opened from disk may not
+load.
 """
 
 import ast
@@ -44,7 +46,8 @@ def terms():
 
 @cache
 def sections(page):
-    """[(anchor, text with its heading and code)]: the sections of a page, each to the next heading, under the names that MyST gives."""
+    """[(anchor, text with its heading and code)]: the sections of a page, each to the next heading, under the names
+    that MyST gives."""
     text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     cells = [match.span() for match in CELL.finditer(text)]
     headings = [found for found in HEADING.finditer(text) if not any(a < found.start() < b for a, b in cells)]

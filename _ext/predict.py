@@ -7,7 +7,8 @@
 
 asks for a number; with ``:choices: memory | arithmetic`` for a choice. All that follows, to the cell that calls
 `cpulab.predictions.answer("chains", ...)` and the paragraphs that speak of it, goes into a ``<details>``, which also
-works without JavaScript; with it, ``_static/predict.js`` asks for the guess, opens the answer and says how far off it was.
+works without JavaScript; with it, ``_static/predict.js`` asks for the guess, opens the answer and says how far off it
+was.
 """
 
 import html

@@ -2,17 +2,17 @@
 `make html` runs the pages by it, too (--results), and then writes the book from what was kept.
 
 Every page is written without running it, but for those whose results are kept from a build before
-(`_build/.jupyter_cache`). Then the others are run: first the page that somebody looks at, else in the book's order. A page
-that waits says so and loads itself again when it is ready; one that fails shows its error. Stop at any time: what was run is
-kept.
+(`_build/.jupyter_cache`). Then the others are run: first the page that somebody looks at, else in the book's order. A
+page that waits says so and loads itself again when it is ready; one that fails shows its error. Stop at any time: what
+was run is kept.
 
 Most of a page's time goes into compiling, so while one page runs, another is run ahead. No page disturbs what another
-measures: while one does, by the functions of cpulab.measure or in a cell that looks at the clock, the other's process is
-stopped (turns.py). While the text is being written, which takes one core, pages that measure nothing are run ahead. With
-CPULAB_HURRY in the environment, as in `make test`, measurements are short, and nobody stands still for them.
+measures: while one does, by the functions of cpulab.measure or in a cell that looks at the clock, the other's process
+is stopped (turns.py). While the text is being written, which takes one core, pages that measure nothing are run ahead.
+With CPULAB_HURRY in the environment, as in `make test`, measurements are short, and nobody stands still for them.
 
-Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs in a
-process of its own.
+Sphinx runs in a thread, the pages ahead in another and the web server in a third, in one process; each page's code runs
+in a process of its own.
 """
 
 import argparse
@@ -122,7 +122,8 @@ class Pages:
                 self.changed.wait()
 
     def next_ahead(self):
-        """A page to run beside the one that runs now, or beside the writing of the text; waits until there may be one."""
+        """A page to run beside the one that runs now, or beside the writing of the text; waits until there may be
+        one."""
         with self.changed:
             while not self.stopping:
                 if not self.order and self.steady:
@@ -310,8 +311,8 @@ class Book:
 
 
 def format_references_once(domain):
-    """Let sphinxcontrib-bibtex's `domain` format the references when pages cite others than before, not for each page that is
-    written: results cite nothing."""
+    """Let sphinxcontrib-bibtex's `domain` format the references when pages cite others than before, not for each page
+    that is written: results cite nothing."""
     if domain is None:
         return
     format_all, before = domain.env_updated, []

@@ -1,8 +1,10 @@
-"""What a page gives to those who pass it on: a description, a preview, a link to each figure, a notebook that opens elsewhere.
+"""What a page gives to those who pass it on: a description, a preview, a link to each figure, a notebook that opens
+elsewhere.
 
-The description is `description:` of a page's front matter, else the beginning of its text. With `html.baseurl` in _config.yml
-previews have a picture; with `repository` and `launch_buttons` pages have buttons for Colab, Binder or a JupyterHub. These open a
-notebook, and a chapter is Markdown: publishing puts the notebooks made of pages beside them, on a branch of their own.
+The description is `description:` of a page's front matter, else the beginning of its text. With `html.baseurl` in
+_config.yml previews have a picture; with `repository` and `launch_buttons` pages have buttons for Colab, Binder or a
+JupyterHub. These open a notebook, and a chapter is Markdown: publishing puts the notebooks made of pages beside them,
+on a branch of their own.
 
     python _ext/share.py    # copy the notebooks of the built book beside their pages
 """

@@ -5,7 +5,8 @@ order, its questions, figures, formulas, ladders, claims, its first listing of t
 of its prose the sentences with something in bold. All of its prose stands in the speaker's notes (key S). Exercises
 and further reading are left out.
 
-The show itself is reveal.js, from the wheel sphinx-revealjs (build/reveal): nothing comes from a network when slides are shown.
+The show itself is reveal.js, from the wheel sphinx-revealjs (build/reveal): nothing comes from a network when slides
+are shown.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""The library's files that the pages name, each as a page of its own with an anchor for each line, and the links to them.
+"""The library's files that the pages name, each as a page of its own with an anchor for each line, and the links to
+them.
 
-A page names a file as `lib/dlkernels/matrix/gpu.py`, or with a line as `lib/dlkernels/matrix/gpu.py:40`: in its text, in what
-a cell shows, or below a ``{literalinclude}``, which says by itself where its lines stand. Sphinx's own `viewcode` shows only
-modules whose objects are documented, and imports them; here nothing is imported.
+A page names a file as `lib/dlkernels/matrix/gpu.py`, or with a line as `lib/dlkernels/matrix/gpu.py:40`: in its text,
+in what a cell shows, or below a ``{literalinclude}``, which says by itself where its lines stand. Sphinx's own
+`viewcode` shows only modules whose objects are documented, and imports them; here nothing is imported.
 """
 
 import re
@@ -17,7 +18,8 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent
-# With the places at which simt.show lets a browser break it. What solves exercises is not shown: coursework is left out.
+# With the places at which simt.show lets a browser break it. What solves exercises is not shown: coursework is left
+# out.
 NAMED = re.compile(r"(?<![\w/])(lib/(?:<wbr>)?(?:dlkernels|simt|cpulab)/[\w/<>]+?\.(?:<wbr>)?py)\b(?::(\d+))?")
 # What is no text of a page, or a link already.
 NO_TEXT = re.compile(r"(<(a|script|style|svg|button|summary)\b.*?</\2>|<(?!wbr>)[^>]*>)", re.S)
@@ -117,7 +119,10 @@ def body(app, name, namers):
     )
     code = highlighted(app.builder.highlighter, (ROOT / name).read_text(encoding="utf-8"))
     title = escape(name).replace("/", "/<wbr>")
-    return f'<h1>{title}</h1><p>This file is named in: {links}.</p><div class="highlight-python notranslate source-file">{code}</div>'
+    return (
+        f'<h1>{title}</h1><p>This file is named in: {links}.</p><div class="highlight-python notranslate '
+        f'source-file">{code}</div>'
+    )
 
 
 @cache

@@ -48,7 +48,8 @@ class Turns:
     """`take` and `give`: from one process after another, by its number. A process that ends gives by that.
 
     A page that has the turn may take it again, in any of its processes, and gives it back as often.
-    pages(): the processes that pages run in, as psutil has them; all that this process has started, if nothing else is said.
+    pages(): the processes that pages run in, as psutil has them; all that this process has started, if nothing else is
+    said.
     """
 
     def __init__(self, pages=None):

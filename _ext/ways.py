@@ -5,9 +5,9 @@
     ```{walk} train
     ```
 
-What a page needs, and how long it takes, it says itself in its head ("**Time:** 20 minutes. **Needs:** [5](05_threads.md)");
-what stands behind a semicolon is needed for a part of it. The walks are in chapters/walks.toml. Each page of a walk has a
-strip for it, hidden until its address ends in ?walk=train: then _static/ways.js shows it.
+What a page needs, and how long it takes, it says itself in its head ("**Time:** 20 minutes. **Needs:**
+[5](05_threads.md)"); what stands behind a semicolon is needed for a part of it. The walks are in chapters/walks.toml.
+Each page of a walk has a strip for it, hidden until its address ends in ?walk=train: then _static/ways.js shows it.
 """
 
 import re
@@ -35,7 +35,8 @@ WIDTH, LEFT, COLUMN, ROW, BOX = 480, 58, 52, 58, (42, 26)  # of the map
 
 @dataclass(frozen=True)
 class Page:
-    """A page in chapters/: `number` and `name` are its title's parts, `needs` whole pages, `partly` those for a part of it."""
+    """A page in chapters/: `number` and `name` are its title's parts, `needs` whole pages, `partly` those for a part of
+    it."""
 
     file: str
     number: str
@@ -163,7 +164,8 @@ def drawing(pages):
     at = places(pages)
     height = max(y for _, y in at.values()) + ROW / 2 + 4
     lines = "".join(
-        f'<path d="{line(at[need], at[file])}" data-from="{need}" data-to="{file}" class="{"whole" if whole else "partly"}"/>'
+        f'<path d="{line(at[need], at[file])}" data-from="{need}" data-to="{file}" '
+        f'class="{"whole" if whole else "partly"}"/>'
         for need, file, whole in edges(pages)
         if need in at and file in at
     )
@@ -189,10 +191,11 @@ needs it for a part. Lines that follow from others are left out. A box is a link
 def box(page, x, y):
     wide, high = BOX
     return (
-        f'<a href="{page.file}.html" data-page="{page.file}" data-needs="{" ".join(page.needs)}" data-minutes="{page.minutes}"'
-        f' aria-label="{escape(page.title, quote=True)}"><title>{escape(page.title)}</title>'
-        f'<rect x="{x - wide / 2:g}" y="{y - high / 2:g}" width="{wide}" height="{high}" rx="4"/>'
-        f'<text x="{x:g}" y="{y + 5:g}" text-anchor="middle">{page.number}</text></a>'
+        f'<a href="{page.file}.html" data-page="{page.file}" data-needs="{" ".join(page.needs)}" '
+        f'data-minutes="{page.minutes}" '
+        f'aria-label="{escape(page.title, quote=True)}"><title>{escape(page.title)}</title><rect x="{x - wide / 2:g}" '
+        f'y="{y - high / 2:g}" width="{wide}" height="{high}" rx="4"/><text x="{x:g}" y="{y + 5:g}" '
+        f'text-anchor="middle">{page.number}</text></a>'
     )
 
 
@@ -266,7 +269,10 @@ def strip(walk, file, titles, where):
     parts += [link(place + 1, "next:")] if place + 1 < len(files) else ["the last page"]
     shown = "".join(f"<span>{part}</span>" for part in parts)
     label = f"Walk, {where} of the page"
-    return f'<nav class="walk-strip" data-walk="{walk.name}" aria-label="{label}" hidden><span>Walk:</span> {shown}</nav>\n'
+    return (
+        f'<nav class="walk-strip" data-walk="{walk.name}" aria-label="{label}" hidden><span>Walk:</span> '
+        f"{shown}</nav>\n"
+    )
 
 
 @cache

@@ -3,8 +3,8 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py attention           all, recorded in results/attention.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py attention --quick   a few, not recorded
 
-float32, one sequence of 8 heads; PyTorch as a user calls it: `scaled_dot_product_attention`, `softmax` and `layer_norm` of
-torch.nn.functional, and its autograd. Both keep of attention what the way back needs. sides.py says how it is timed.
+float32, one sequence of 8 heads; PyTorch as a user calls it: `scaled_dot_product_attention`, `softmax` and `layer_norm`
+of torch.nn.functional, and its autograd. Both keep of attention what the way back needs. sides.py says how it is timed.
 """
 
 import numpy as np
@@ -98,7 +98,8 @@ def ours(case):
 
 
 def way(operation, case):
-    """The rung that the public function takes for a case: of attention, the last one goes by tiles unless queries are few."""
+    """The rung that the public function takes for a case: of attention, the last one goes by tiles unless queries are
+    few."""
     from dlkernels import implementations
     from dlkernels.attention import cpu
     from dlkernels.attention.geometry import geometry

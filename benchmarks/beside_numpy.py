@@ -5,7 +5,8 @@
 A round: NumPy multiplies two matrices with its own threads; a pause; three calls of ours. Rounds with all threads and
 with one take turns, so that both find the same machine: caches, pages and a clock that a pause left cold slow down the
 first call of either. Reported are the medians over the rounds of the 1st, 2nd and 3rd call, and the largest ratio of
-"all threads" to "one thread". `warm` is the median of calls one after the other, without NumPy, in rounds that take turns, too.
+"all threads" to "one thread". `warm` is the median of calls one after the other, without NumPy, in rounds that take
+turns, too.
 
 Everything runs once with the library's team of threads and once with each of numba's threading layers that can be
 loaded, each in a process of its own, without the variables that slow NumPy down (cpulab.measure.peers).
@@ -50,8 +51,8 @@ def sixteen_pieces(x, out, log, threads, members):
 
 
 def timeline(threads, rounds):
-    """Of several rounds after NumPy, one of the slow ones (nine of ten returned earlier): rows (thread, start, end) in ns, and
-    when it returned; for all rounds, in order, how many times as long as the pieces one after the other."""
+    """Of several rounds after NumPy, one of the slow ones (nine of ten returned earlier): rows (thread, start, end) in
+    ns, and when it returned; for all rounds, in order, how many times as long as the pieces one after the other."""
     x, out = np.arange(100_000.0), np.zeros(PIECES)
     a, b = np.random.default_rng(1).standard_normal((2, 256, 256), dtype=np.float32)
     found = []

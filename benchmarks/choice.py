@@ -1,12 +1,13 @@
-"""How far what a user calls is from the best rung: each operation that has a choice, at the sizes that are timed, and layers of networks.
+"""How far what a user calls is from the best rung: each operation that has a choice, at the sizes that are timed, and
+layers of networks.
 
     python benchmarks/run.py choice           recorded in results/choice_PROCESSOR.json, one for each kind of processor
     python benchmarks/run.py choice --quick   one size of each, not recorded
 
 `loss` is the time of the operation's function over that of the fastest rung, both in the same rounds: 1 where it chose
-the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows to be much
-slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us (what is less is the price of a call), and
-no other program took a core meanwhile (`busy`).
+the best (or is faster than each of them), 1.1 where another rung takes a tenth less. Rungs that one call shows to be
+much slower are left out. `wrong`: another rung takes a tenth less, and at least 5 us (what is less is the price of a
+call), and no other program took a core meanwhile (`busy`).
 """
 
 import functools

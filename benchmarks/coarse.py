@@ -3,8 +3,9 @@
     PYTHONPATH=$PWD/lib:$PWD/build/dask python benchmarks/run.py coarse           recorded in results/coarse.json
     PYTHONPATH=$PWD/lib:$PWD/build/dask python benchmarks/run.py coarse --quick   few trainings, not recorded
 
-`make build/dask` makes that folder. Two workers, each a process with one thread; `workers.coarse` has the trainings. The
-seconds of a sweep are those of workers that have compiled. A worker is killed (SIGKILL) when a fourth of a sweep is done.
+`make build/dask` makes that folder. Two workers, each a process with one thread; `workers.coarse` has the trainings.
+The seconds of a sweep are those of workers that have compiled. A worker is killed (SIGKILL) when a fourth of a sweep is
+done.
 """
 
 import os
@@ -69,8 +70,9 @@ def benchmark(quick=False):
         again = coarse.sweep(client, settings, kill)
         found["lost"] = {"seconds": time.perf_counter() - begin, "same": again == losses}
     print(
-        f"round trip {1e3 * found['round trip']['median']:.1f} ms; sweep of {len(settings)}: {spent:.2f} s by {WORKERS} workers, "
-        f"{found['sweep']['seconds of one worker']:.2f} by one, same losses: {found['sweep']['same']}"
+        f"round trip {1e3 * found['round trip']['median']:.1f} ms; sweep of {len(settings)}: {spent:.2f} s by "
+        f"{WORKERS} workers, {found['sweep']['seconds of one worker']:.2f} by one, same losses: "
+        f"{found['sweep']['same']}"
     )
     print(f"local SGD: {found['local']}\nserver: {found['server']}\na worker lost: {found['lost']}")
     return found

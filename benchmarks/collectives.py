@@ -5,10 +5,11 @@
 
 Groups of 2, 4 and 8 processes, each with one thread; float32 arrays of 4 bytes to 16 MiB, combined by max in place. A
 time is that of the slowest worker of one all-reduce that began behind a barrier. Each side runs in turns, two rounds
-of each (of 8 workers one); a row has the median and the lowest of all. Where there are more workers than cores, it is the system's
-scheduling that is measured beside the algorithm, for both sides alike.
+of each (of 8 workers one); a row has the median and the lowest of all. Where there are more workers than cores, it is
+the system's scheduling that is measured beside the algorithm, for both sides alike.
 
-TORCH_PYTHON names a Python with PyTorch, as in sides.py; without it (and without PyTorch here), there are no rows of gloo.
+TORCH_PYTHON names a Python with PyTorch, as in sides.py; without it (and without PyTorch here), there are no rows of
+gloo.
 """
 
 import json

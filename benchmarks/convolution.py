@@ -3,7 +3,8 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution           all, recorded in results/convolution.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution --quick   a few layers, not recorded
 
-float32, NCHW, no bias, PyTorch as a user calls it: `torch.nn.functional.conv2d` on plain tensors. sides.py says how it is timed.
+float32, NCHW, no bias, PyTorch as a user calls it: `torch.nn.functional.conv2d` on plain tensors. sides.py says how it
+is timed.
 """
 
 import numpy as np
@@ -63,7 +64,10 @@ def described(layer, batch, passes):
 
 
 def label(row):
-    shape = f"{row['batch']} x {row['in_channels']}->{row['out_channels']} {row['edge']}x{row['edge']} {row['kernel']}x{row['kernel']}"
+    shape = (
+        f"{row['batch']} x {row['in_channels']}->{row['out_channels']} {row['edge']}x{row['edge']} "
+        f"{row['kernel']}x{row['kernel']}"
+    )
     return shape + f"/{row['stride']}" + (f" groups {row['groups']}" if row["groups"] > 1 else "")
 
 

@@ -1,6 +1,7 @@
 """3x3 convolutions of ResNet-50 by direct sums against PyTorch's oneDNN: `conv2d` takes Winograd's algorithm for them.
 
-    TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution_direct     recorded in results/convolution_direct.json
+    TORCH_PYTHON=.../bin/python python benchmarks/run.py convolution_direct     recorded in
+                                                                                results/convolution_direct.json
 
 float32, NCHW, stride 1, no bias, forward. sides.py says how it is timed.
 """

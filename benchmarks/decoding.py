@@ -3,9 +3,10 @@
     python benchmarks/run.py decoding           recorded in results/decoding.json
     python benchmarks/run.py decoding --quick   short sequences, not recorded
 
-One layer of attention, 8 heads of 64: a new token comes when so many are there. *Again* projects all tokens to queries, keys
-and values and takes causal attention over all of them, as the next layer needs every row. *Cached* projects the new token,
-appends its key and value, and lets its query attend. *As bytes* keeps int8. The tokens are the same, and so are the results.
+One layer of attention, 8 heads of 64: a new token comes when so many are there. *Again* projects all tokens to queries,
+keys and values and takes causal attention over all of them, as the next layer needs every row. *Cached* projects the
+new token, appends its key and value, and lets its query attend. *As bytes* keeps int8. The tokens are the same, and so
+are the results.
 """
 
 import numpy as np

@@ -272,7 +272,8 @@ def benchmark(quick=False):
         rows.append({"kernel": name, "name": "numba's simulator, scaled up", "seconds": scaled, "over_unchecked": scaled / unchecked,
                      "measured_seconds": took, "measured_share_of_work": small / work})  # fmt: skip
         print(
-            f"{name:28}numba's simulator     {scaled:10.0f} s, scaled up from 1/{work // small} of the work: {scaled / unchecked:,.0f} times"
+            f"{name:28}numba's simulator     {scaled:10.0f} s, scaled up from 1/{work // small} of the work: "
+            f"{scaled / unchecked:,.0f} times"
         )
     note = os.environ.get("POCL_NOTE", "") if opencl else "PoCL was not there."  # what to know about the PoCL at hand
     return {"tile": TILE, "threads": os.cpu_count(), "pocl": opencl and opencl.version, "note": note, "rows": rows}

@@ -3,10 +3,10 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py fusion           recorded in results/fusion.json; eight minutes
     TORCH_PYTHON=.../bin/python python benchmarks/run.py fusion --quick   one thread, not recorded
 
-"kind" of a row says which two are compared. Ours are those of lib/training/fusion, with the tape in both passes. torch.compile
-makes C++ of a chain and needs a compiler for it (g++). The results of both sides are compared, but for dropout, whose random
-numbers differ: there it is the fraction of zeros. "bytes" of the record: what each chain has to move, fused and one by one.
-sides.py says how it is timed.
+"kind" of a row says which two are compared. Ours are those of lib/training/fusion, with the tape in both passes.
+torch.compile makes C++ of a chain and needs a compiler for it (g++). The results of both sides are compared, but for
+dropout, whose random numbers differ: there it is the fraction of zeros. "bytes" of the record: what each chain has to
+move, fused and one by one. sides.py says how it is timed.
 """
 
 import numpy as np

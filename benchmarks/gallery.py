@@ -1,4 +1,5 @@
-"""Every GPU kernel of the library on a small example: what it does to memory, with a picture. No GPU needed, and no times.
+"""Every GPU kernel of the library on a small example: what it does to memory, with a picture. No GPU needed, and no
+times.
 
     python benchmarks/run.py gallery          recorded in results/gallery.json
 
@@ -137,7 +138,8 @@ def arguments(rung, shape, seed):
 
 
 def look(rung):
-    """What the record says of a rung: its examples, the first launch of each of its kernels, and whose help they have."""
+    """What the record says of a rung: its examples, the first launch of each of its kernels, and whose help they
+    have."""
     own, seen, helpers = names_of_kernels(rung), {}, []
     for shape, seed in calls(rung):
         with launches() as reports:
@@ -175,7 +177,8 @@ def summary(report, reports):
 
 
 def request(report):
-    """The costliest request to global memory: what it was, and the first byte that each lane touched; None without one."""
+    """The costliest request to global memory: what it was, and the first byte that each lane touched; None without
+    one."""
     kinds = [kind for kind in ("load", "store", "atomic") if report.total[f"global_{kind}_requests"]]
     if not kinds:
         return None

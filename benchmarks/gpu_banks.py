@@ -1,15 +1,16 @@
-"""Wavefronts of single shared-memory accesses: Nsight Compute's counts beside the x-ray's. Part of what is recorded on a GPU.
+"""Wavefronts of single shared-memory accesses: Nsight Compute's counts beside the x-ray's. Part of what is recorded on
+a GPU.
 
     python benchmarks/gpu_banks.py             recorded in results/gpu_banks.json
 
-Each launch is one warp that makes one access of 4, 8 or 16 bytes, with the lanes' elements and the inactive lanes given by
-a pattern. The patterns are made to tell rules apart by which parts of a warp share a wavefront: parts that want the same,
-that want the same in pairs (lanes i and i^1, i and i^2, ...), almost do, or have inactive lanes. They are the same in
-every run.
+Each launch is one warp that makes one access of 4, 8 or 16 bytes, with the lanes' elements and the inactive lanes given
+by a pattern. The patterns are made to tell rules apart by which parts of a warp share a wavefront: parts that want the
+same, that want the same in pairs (lanes i and i^1, i and i^2, ...), almost do, or have inactive lanes. They are the
+same in every run.
 
-The record: {"device": name, "wrong": number of launches with another result than expected, "rows": [...]}, each row with
-"kind" (load or store), "bytes", "name", "pattern" (each lane's element, -1: inactive) and "nsight" (wavefronts and conflicts, less
-those of a launch with no active lane). tests/xray/test_traffic.py holds the x-ray's model to it.
+The record: {"device": name, "wrong": number of launches with another result than expected, "rows": [...]}, each row
+with "kind" (load or store), "bytes", "name", "pattern" (each lane's element, -1: inactive) and "nsight" (wavefronts and
+conflicts, less those of a launch with no active lane). tests/xray/test_traffic.py holds the x-ray's model to it.
 """
 
 import json

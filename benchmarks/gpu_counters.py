@@ -1,7 +1,7 @@
 """Nsight Compute's counts beside those of the x-ray, for every GPU rung of the table. Part of ``make gpu-record``.
 
-Each rung runs once on one size, under the profiler on the GPU and under the x-ray here. A row is one rung: the sums over
-its kernels of each count, from both. Where they differ it is because the compiler merged, removed or moved memory
+Each rung runs once on one size, under the profiler on the GPU and under the x-ray here. A row is one rung: the sums
+over its kernels of each count, from both. Where they differ it is because the compiler merged, removed or moved memory
 operations, which the x-ray does not see, or because the model of the x-ray is not the hardware's: the row keeps both.
 """
 
@@ -94,7 +94,8 @@ def expect_share(part, keep):
 
 
 def measure(keep, child, profiled):
-    """child(section, **environment) -> the lines of a child process; profiled(command) -> the output of ncu, or None."""
+    """child(section, **environment) -> the lines of a child process; profiled(command) -> the output of ncu, or
+    None."""
     from simt.xray.metrics import NSIGHT
 
     metrics = {NSIGHT[name]: name for name in COMPARED if name not in SUMS}

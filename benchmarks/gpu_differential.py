@@ -1,20 +1,21 @@
 """Random kernels on a real GPU and in the executor: do they compute the same, to the bit?
 
-    python benchmarks/gpu_differential.py --seconds 140                       on a machine with an NVIDIA GPU: the record
+    python benchmarks/gpu_differential.py --seconds 140                       on a machine with an NVIDIA GPU: the
+                                                                              record
     python benchmarks/gpu_differential.py --file build/d.json                 elsewhere, with all that was found
     python benchmarks/gpu_differential.py --file /tmp/d.json --device executor  no GPU: the executor in reverse instead
 
 The kernels are those of tests/simt/compiled/generator.py: free of races by construction, with one result whatever the
-order of threads. Every fourth also runs with the barriers of the grid in the place of the block's, but not where a block
-may pass another number of barriers than the others: on a branch that asks which block it is, after a return of a whole
-block. numba.cuda compiles the same source that the executor runs; the arrays afterwards must be equal, integers and
-floats. What goes through exp, sin and the like has the tolerance that the tests give it.
+order of threads. Every fourth also runs with the barriers of the grid in the place of the block's, but not where a
+block may pass another number of barriers than the others: on a branch that asks which block it is, after a return of a
+whole block. numba.cuda compiles the same source that the executor runs; the arrays afterwards must be equal, integers
+and floats. What goes through exp, sin and the like has the tolerance that the tests give it.
 
 The executor rounds each operation by itself. Where there are floats the compiler is therefore told not to fuse products
 and sums: NVVM by ``fma=0``, and the linker, which would decide again, by giving it no LTO. ``about["fma"]`` says what a
 kernel that shows the difference made of it: on 26 November 2026 the linker had the last word (``@cuda.jit(lto=False)``
-forgets its argument in numba-cuda 0.30.4), and 9 of 1829 kernels differed. Kernels without floats are compiled as a user
-compiles them.
+forgets its argument in numba-cuda 0.30.4), and 9 of 1829 kernels differed. Kernels without floats are compiled as a
+user compiles them.
 
 An outcome is one of
 

@@ -10,8 +10,8 @@
     waves      a matrix product with more and more tiles (8.5)
     races      kernels without an atomic, or without a barrier: how many of their results are wrong (6.4, 8.2)
 
-Each kernel's result is checked, but for those of `races`, where it is what is measured. Times are the kernels' own where
-PyTorch is there to read them, else those of events, which hold Python's queueing.
+Each kernel's result is checked, but for those of `races`, where it is what is measured. Times are the kernels' own
+where PyTorch is there to read them, else those of events, which hold Python's queueing.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,8 @@ def measure(keep, event_times, sizes=None):
 
 
 def seconds(found, event_times, rounds=7):
-    """Name -> seconds of one call. All by one clock: it is an error if the profiler, where there is one, missed a candidate."""
+    """Name -> seconds of one call. All by one clock: it is an error if the profiler, where there is one, missed a
+    candidate."""
     measured, _ = event_times(found, cuda, rounds=rounds)
     kernels = kernel_times(found, cuda)
     if kernels and set(kernels) != set(found):
@@ -87,7 +88,8 @@ def nothing_of(a, b, c):
 
 
 def launches(sizes, event_times):
-    """An empty kernel, and one with three arrays as arguments: seconds of the host to queue it, and until it has ended."""
+    """An empty kernel, and one with three arrays as arguments: seconds of the host to queue it, and until it has
+    ended."""
     there = [cuda.device_array(4, np.float32) for _ in range(3)]
 
     def waited(run):
@@ -122,7 +124,8 @@ def follow(following, hops, out):
 
 
 def latency(sizes, event_times):
-    """One thread reads an address, goes there, reads the next: nothing hides its waiting. Lines of 128 bytes, at random."""
+    """One thread reads an address, goes there, reads the next: nothing hides its waiting. Lines of 128 bytes, at
+    random."""
     for span in sizes.spans:
         lines = max(2, span // 128)
         order = np.random.default_rng(0).permutation(lines)

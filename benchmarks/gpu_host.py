@@ -2,9 +2,9 @@
 
     python benchmarks/run.py gpu_host
 
-A driver that does nothing (idle_driver.c) stands in for NVIDIA's; numba-cuda, cuda.core and cuda.bindings run as they do on a
-GPU, and compile the kernels for one. So a call takes what Python takes: checks, results, views, launches. What a real
-driver takes for a launch, for memory and for copies comes on top: these are counted.
+A driver that does nothing (idle_driver.c) stands in for NVIDIA's; numba-cuda, cuda.core and cuda.bindings run as they
+do on a GPU, and compile the kernels for one. So a call takes what Python takes: checks, results, views, launches. What
+a real driver takes for a launch, for memory and for copies comes on top: these are counted.
 
 kept      as dlkernels does it with DLKERNELS_LAUNCH=kept (lib/dlkernels/launches.py)
 numba     the same calls with numba-cuda's own launches and arrays, as by default

@@ -1,9 +1,10 @@
-"""Every GPU rung that is no vector operation and no plain product, beside PyTorch (cuDNN, SDPA). Part of ``make gpu-record``.
+"""Every GPU rung that is no vector operation and no plain product, beside PyTorch (cuDNN, SDPA). Part of ``make
+gpu-record``.
 
-TF32 is off on both sides; PyTorch's attention in float32 multiplies on tensor cores all the same, in three steps that keep
-nearly all digits. PyTorch is at its best otherwise (`cudnn.benchmark`). Each result is
-compared with PyTorch's, or where it has no such function with that of the last rung, before it is timed; the tests
-compare all of them with float64.
+TF32 is off on both sides; PyTorch's attention in float32 multiplies on tensor cores all the same, in three steps that
+keep nearly all digits. PyTorch is at its best otherwise (`cudnn.benchmark`). Each result is compared with PyTorch's, or
+where it has no such function with that of the last rung, before it is timed; the tests compare all of them with
+float64.
 """
 
 import time
@@ -230,7 +231,8 @@ def lines(call, keep, event_times, rounds):
 
 
 def candidates(call, there):
-    """Name -> function that queues the work and returns its result: PyTorch first, then the rungs, the last one first."""
+    """Name -> function that queues the work and returns its result: PyTorch first, then the rungs, the last one
+    first."""
     from dlkernels import implementations
 
     found, operation = {}, implementations.OPERATIONS[call.operation]

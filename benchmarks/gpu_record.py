@@ -1,10 +1,12 @@
-"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes about ten minutes. The command then runs three
-scripts with records of their own: gpu_banks.py, gpu_differential.py and gpu_sanitizer.py, which take five more.
+"""Record what only a GPU can tell: ``make gpu-record``, on a machine that has one. Takes about ten minutes. The command
+then runs three scripts with records of their own: gpu_banks.py, gpu_differential.py and gpu_sanitizer.py, which take
+five more.
 
     tests        every kernel against its reference, on the GPU
     matmul       every rung of the matrix product, checked, then timed with events against cuBLAS and PyTorch
     times        every element-wise GPU rung, against PyTorch, cuBLAS and a plain copy of memory
-    memory       sums, scans, transposes and histograms; convolution, attention, recurrent: the ladders of chapters 9 to 11
+    memory       sums, scans, transposes and histograms; convolution, attention, recurrent: the ladders of chapters 9 to
+                 11
     transfers    the copies of a vector add, pageable and pinned, and its kernel, for several lengths
     experiments  what the chapters count, put to the clock: strides, banks, branches, waves, races
     counters     Nsight Compute's counts of requests, sectors and wavefronts beside those of the x-ray

@@ -1,14 +1,14 @@
 """NVIDIA's compute-sanitizer beside our x-ray, on kernels whose fault is known and on right ones: the zoo of tests/zoo.
 
-    python benchmarks/gpu_sanitizer.py --seconds 140                            on a machine with an NVIDIA GPU: the record
+    python benchmarks/gpu_sanitizer.py --seconds 140                            on a machine with an NVIDIA GPU: the
+                                                                                record
     python benchmarks/gpu_sanitizer.py --file build/s.json                      elsewhere, with all that was found
     python benchmarks/gpu_sanitizer.py --file /tmp/s.json --device executor     no GPU: no tool runs, the rest does
 
-Each kernel runs once under each tool (memcheck, racecheck, initcheck, synccheck) and, in a process of its own on the CPU,
-under the x-ray. A row is a kernel: its fault (none if it is right), the kinds that the x-ray finds and in which memory,
-and for each tool the
-number of errors with the first message, "clean", or "failed: ..." where it did not run to its end. Kernels that wait
-for ever by design are left out.
+Each kernel runs once under each tool (memcheck, racecheck, initcheck, synccheck) and, in a process of its own on the
+CPU, under the x-ray. A row is a kernel: its fault (none if it is right), the kinds that the x-ray finds and in which
+memory, and for each tool the number of errors with the first message, "clean", or "failed: ..." where it did not run to
+its end. Kernels that wait for ever by design are left out.
 
 A fault may kill CUDA's context: kernels that write where they may not, or whose barriers not all threads reach, have a
 process of their own; others share one, and what is left when it dies goes to another. ``at_line`` says whether a line
@@ -88,7 +88,8 @@ def compact(result):
 
 
 def short(row):
-    """A row of the record. A tool's answer is "clean", "failed: ...", or a dict with its errors and the kind of the first."""
+    """A row of the record. A tool's answer is "clean", "failed: ...", or a dict with its errors and the kind of the
+    first."""
     tools = {}
     for tool, answer in row["tools"].items():
         if isinstance(answer, dict):
@@ -163,7 +164,8 @@ class Run:
             return f"{type(error).__name__}: {error}"
 
     def parts(self):
-        """Kernels that go together, for each tool: what may kill its context alone, then the wrong ones, then the right."""
+        """Kernels that go together, for each tool: what may kill its context alone, then the wrong ones, then the
+        right."""
         wrong = [name for name, animal in self.animals.items() if animal.expected and not animal.expected & ALONE]
         alone = [name for name, animal in self.animals.items() if animal.expected & ALONE]
         right = [name for name, animal in self.animals.items() if not animal.expected]

@@ -1,8 +1,8 @@
 """How long work on a GPU takes: by events, as a user waits for it, and by its kernels alone.
 
-`event_times` queues calls one after another, as a program does. A short kernel ends before Python has queued the next one;
-then what is measured is the queueing. `kernel_times` is what the profiler of PyTorch (CUPTI) has seen on the GPU: the
-kernels' own durations, whoever launched them, with those of copies and fills between them.
+`event_times` queues calls one after another, as a program does. A short kernel ends before Python has queued the next
+one; then what is measured is the queueing. `kernel_times` is what the profiler of PyTorch (CUPTI) has seen on the GPU:
+the kernels' own durations, whoever launched them, with those of copies and fills between them.
 """
 
 import json
@@ -74,7 +74,8 @@ def kernel_times(found, cuda, calls=CALLS):
 
 
 def read_trace(text, calls):
-    """What `kernel_times` returns, from the profiler's trace. A candidate whose kernels can't be told apart is left out."""
+    """What `kernel_times` returns, from the profiler's trace. A candidate whose kernels can't be told apart is left
+    out."""
     events = [e for e in json.loads(text)["traceEvents"] if e.get("ph") == "X"]
     kernels = sorted(
         (e for e in events if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")), key=lambda e: e["ts"]

@@ -1,4 +1,5 @@
-"""A vector add whose data comes over the link: its copies and its kernel, each timed alone. Part of ``make gpu-record``.
+"""A vector add whose data comes over the link: its copies and its kernel, each timed alone. Part of ``make
+gpu-record``.
 
     pageable   two arrays to the device and one back, from and to usual arrays of the host
     pinned     the same in memory that is promised not to move

@@ -3,13 +3,14 @@
     python benchmarks/run.py grading            two classes of 200, recorded in results/grading.json
     python benchmarks/grading.py --count 6      a first look; records nothing
 
-In the class *answered* every task is answered, and right: the most work that there is. *varied* is as a class may be: half of it is
-so, others have some tasks, wrong answers, an empty folder, half a file, crashes, loops without an end, all memory. The kinds are rows
-of tests/grading/hostile.py, which says what each must earn; a run in which a row of grades.csv has other points, or another state,
-fails. In each submission the answers have the student's number beside them, so that no two are equal.
+In the class *answered* every task is answered, and right: the most work that there is. *varied* is as a class may be:
+half of it is so, others have some tasks, wrong answers, an empty folder, half a file, crashes, loops without an end,
+all memory. The kinds are rows of tests/grading/hostile.py, which says what each must earn; a run in which a row of
+grades.csv has other points, or another state, fails. In each submission the answers have the student's number beside
+them, so that no two are equal.
 
-Recorded are seconds of the clock, and for each tenth of the run the most memory of the grader's own processes (sandboxes come and go)
-and of these and the sandboxes together (pages that several share counted for each).
+Recorded are seconds of the clock, and for each tenth of the run the most memory of the grader's own processes
+(sandboxes come and go) and of these and the sandboxes together (pages that several share counted for each).
 """
 
 import argparse
@@ -109,7 +110,8 @@ def grade(folder):
 
 
 def resident(grader):
-    """Bytes of the grader and its workers (its children, which run Python themselves), and with all that they started."""
+    """Bytes of the grader and its workers (its children, which run Python themselves), and with all that they
+    started."""
     own = below = 0
     for process in [grader, *grader.children(recursive=True)]:
         with suppress(psutil.Error):

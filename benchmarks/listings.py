@@ -2,8 +2,8 @@
 
     TOOLS_PYTHON=/path/to/python python benchmarks/run.py listings
 
-TOOLS_PYTHON is an interpreter with ``torch triton "pyopencl[pocl]" "cuda-tile[tileiras]" mojo max-core max-mojo-libs``; they
-are far from what the course needs. CUDA C is compiled here, by NVRTC (``make gpu``).
+TOOLS_PYTHON is an interpreter with ``torch triton "pyopencl[pocl]" "cuda-tile[tileiras]" mojo max-core max-mojo-libs``;
+they are far from what the course needs. CUDA C is compiled here, by NVRTC (``make gpu``).
 """
 
 import hashlib

@@ -3,18 +3,19 @@
     python benchmarks/run.py many_workers            recorded in results/many_workers_PROCESSOR_CORES.json
     python benchmarks/run.py many_workers --quick    few steps, two sizes, not recorded
 
-A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients by a
-ring. What the simulator is given is measured apart, on workers that do not train together: the seconds that a
-part takes while the other core computes, too (without sending), and alpha and beta of a message (sums of several sizes).
-It then predicts the step of each number of workers, `workers.simulate.local`.
+A network of matrices learns a batch, the same in all; 1 to 8 processes take a part of it each, and sum their gradients
+by a ring. What the simulator is given is measured apart, on workers that do not train together: the seconds that a part
+takes while the other core computes, too (without sending), and alpha and beta of a message (sums of several sizes). It
+then predicts the step of each number of workers, `workers.simulate.local`.
 
 Where there are more workers than cores, those of a core take turns. Two things are then different from two workers that
 have a core each, and each is measured by itself. When a worker's turn comes, the others have used the caches: so the
 part is measured on `sets` networks in turns, as many as there will be workers on a core. And a message does not meet a
 worker that looks for it: the system has to wake that up and to switch to it, the sooner the smaller the buffers are. So
-messages are measured in a ring of at most two workers for each core that does nothing else, with the buffers that so many
-workers have, as many arrays in turns, and fewer bytes than a step sends. "own core" is the prediction without both.
-Medians of rounds, in each of which all is measured; each worker computes with one thread. Run it where nothing else runs.
+messages are measured in a ring of at most two workers for each core that does nothing else, with the buffers that so
+many workers have, as many arrays in turns, and fewer bytes than a step sends. "own core" is the prediction without
+both. Medians of rounds, in each of which all is measured; each worker computes with one thread. Run it where nothing
+else runs.
 """
 
 import functools
@@ -111,8 +112,8 @@ def of_all(answers):
 
 
 def one_round(n, repeats, cores, own):
-    """Seconds of a step of n workers; of a part with a core of one's own, and in turns; alpha and beta of a message, here
-    and with a core of one's own."""
+    """Seconds of a step of n workers; of a part with a core of one's own, and in turns; alpha and beta of a message,
+    here and with a core of one's own."""
     from workers import processes
 
     part = BATCH // n

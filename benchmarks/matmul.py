@@ -62,8 +62,9 @@ def benchmark(quick=False):
     means = summary(rows)
     for line in means:
         print(
-            f"{line['mode']}, {line['instruction_set']} against {line['blas']}, {line['threads']} threads, {line['dtype']}: NumPy / ours = {line['mean']:.2f} "
-            f"(geometric mean of {line['sizes']} sizes; lowest {line['lowest']:.2f} at {line['lowest_at']})"
+            f"{line['mode']}, {line['instruction_set']} against {line['blas']}, {line['threads']} threads, "
+            f"{line['dtype']}: NumPy / ours = {line['mean']:.2f} (geometric mean of {line['sizes']} sizes; lowest "
+            f"{line['lowest']:.2f} at {line['lowest_at']})"
         )
     return {"rows": rows, "means": means}
 
@@ -118,9 +119,9 @@ def measure(mode, threads, quick):
             }
             row["flops"] = 2 * m * n * k / row["seconds"]
             print(
-                f"{simd.instruction_set():<8}{threads} thr  {dtype}  {m}x{n}x{k:<6} {name:<22}{row['flops'] / 1e9:8.1f} Gflop/s"
-                f"  NumPy / this {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
-                + ("  busy" if row["busy"] else ""),
+                f"{simd.instruction_set():<8}{threads} thr  {dtype}  {m}x{n}x{k:<6} "
+                f"{name:<22}{row['flops'] / 1e9:8.1f} Gflop/s  NumPy / this {row['ratio']:.2f} ({row['low']:.2f} to "
+                f"{row['high']:.2f})" + ("  busy" if row["busy"] else ""),
                 flush=True,
             )
             yield row

@@ -3,8 +3,9 @@
     python benchmarks/run.py modifiers           recorded in results/modifiers.json
     python benchmarks/run.py modifiers --quick   short sequences, not recorded
 
-8 heads of 64. A score_mod is compared with attention over all keys, a mask_mod with causal attention: what a modifier costs is
-plain time / modified time below 1. A window is compared with causal attention, too: there it gains, by the tiles that it skips.
+8 heads of 64. A score_mod is compared with attention over all keys, a mask_mod with causal attention: what a modifier
+costs is plain time / modified time below 1. A window is compared with causal attention, too: there it gains, by the
+tiles that it skips.
 """
 
 import numpy as np

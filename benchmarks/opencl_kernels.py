@@ -3,11 +3,11 @@
     python benchmarks/run.py opencl_kernels           all, recorded in results/opencl_kernels.json
     python benchmarks/run.py opencl_kernels --quick   smaller sizes, not recorded
 
-A counterpart is the rung of dlkernels' GPU ladder that does the same in the same steps (tiles in local or shared memory,
-a work-group or block for a row, ...), run by the compiled engine. Both sides have their arrays in device memory before
-the clock starts, and are waited for. Every result is compared with the reference. These are times of a CPU: they say
-which compiler makes more of a kernel here (PoCL vectorises over work-items, the engine leaves it to LLVM), and nothing
-about a GPU.
+A counterpart is the rung of dlkernels' GPU ladder that does the same in the same steps (tiles in local or shared
+memory, a work-group or block for a row, ...), run by the compiled engine. Both sides have their arrays in device memory
+before the clock starts, and are waited for. Every result is compared with the reference. These are times of a CPU: they
+say which compiler makes more of a kernel here (PoCL vectorises over work-items, the engine leaves it to LLVM), and
+nothing about a GPU.
 """
 
 import numpy as np

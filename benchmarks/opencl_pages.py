@@ -3,7 +3,8 @@
     python benchmarks/run.py opencl_pages           recorded in results/opencl_pages.json
     python benchmarks/run.py opencl_pages --quick   printed, not recorded
 
-The code cells of each page run one after the other; of each function behind `@live`, what it prints is kept by its name.
+The code cells of each page run one after the other; of each function behind `@live`, what it prints is kept by its
+name.
 """
 
 import contextlib

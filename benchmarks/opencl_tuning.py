@@ -3,9 +3,9 @@
     python benchmarks/run.py opencl_tuning           recorded in results/opencl_tuning.json
     python benchmarks/run.py opencl_tuning --quick   one round of one shape, not recorded
 
-matmul_registers of lib/opencl/kernels/matmul.cl is built for every TILE (a side of the work-group) and EACH (results of a
-work-item along a side) that the device takes, and run on each shape. Rounds in which all configurations have their turn;
-medians; seconds by the device's clock. Every result is compared with NumPy's.
+matmul_registers of lib/opencl/kernels/matmul.cl is built for every TILE (a side of the work-group) and EACH (results of
+a work-item along a side) that the device takes, and run on each shape. Rounds in which all configurations have their
+turn; medians; seconds by the device's clock. Every result is compared with NumPy's.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
     python benchmarks/run.py operations           recorded in results/operations.json
     python benchmarks/run.py operations --quick   the smallest size of each, not recorded
 
-Sizes and arguments come from the operation's examples: a new operation is timed without a line here. A peer, where there
-is one, stands in PEERS.
+Sizes and arguments come from the operation's examples: a new operation is timed without a line here. A peer, where
+there is one, stands in PEERS.
 """
 
 import importlib
@@ -21,7 +21,8 @@ from dlkernels.matrix.reference import unbroadcast
 OTHERS = ("vector", "matmul")  # benchmarks with sizes and peers of their own
 
 
-# What a user of another library would write, as `peer(*arguments) -> function without arguments`; None where there is none.
+# What a user of another library would write, as `peer(*arguments) -> function without arguments`; None where there is
+# none.
 
 
 def numpy_matmul_backward(grad, a, b):
@@ -233,7 +234,8 @@ def torch_attention(q, k, v, mask, is_causal, scale, enable_gqa):
 
 
 def torch_decode(q, k, v, lengths, block_table, k_scale, v_scale, scale, return_lse):
-    """What PyTorch's users call for one new token. It has no lengths, pages or bytes: the sizes that are timed have none."""
+    """What PyTorch's users call for one new token. It has no lengths, pages or bytes: the sizes that are timed have
+    none."""
     import torch
 
     assert all(one is None for one in (lengths, block_table, k_scale, v_scale)), "no peer for lengths, pages and bytes"

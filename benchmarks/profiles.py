@@ -1,12 +1,14 @@
-"""What profilers say of the slow training step of chapter 15 (lib/training/slow.py), for readers who have not installed them.
+"""What profilers say of the slow training step of chapter 15 (lib/training/slow.py), for readers who have not installed
+them.
 
     PROFILERS=.../bin python benchmarks/run.py profiles           recorded in results/profiles.json; one minute
     PROFILERS=.../bin python benchmarks/run.py profiles --quick   shorter, not recorded
 
-PROFILERS: the folder of an environment's programs that has this library, line_profiler 5.1 and py-spy 0.4.3 (`pip install
-line_profiler py-spy`). Recorded are "steps": the seconds of a step with the first faults mended, measured in turns; "lines":
-the share of the time of each line of Step.__call__; "samples": the functions that py-spy saw running, with all faults and with
-the first three mended, and with native code; "perf": which events the kernel lets perf count. Shares are what to look at.
+PROFILERS: the folder of an environment's programs that has this library, line_profiler 5.1 and py-spy 0.4.3 (`pip
+install line_profiler py-spy`). Recorded are "steps": the seconds of a step with the first faults mended, measured in
+turns; "lines": the share of the time of each line of Step.__call__; "samples": the functions that py-spy saw running,
+with all faults and with the first three mended, and with native code; "perf": which events the kernel lets perf count.
+Shares are what to look at.
 """
 
 import collections

@@ -3,11 +3,12 @@
     PROJECTS=~/projects python benchmarks/run.py projects           recorded in results/projects.json; takes minutes
     PROJECTS=~/projects python benchmarks/run.py projects --quick   the first file of each; not recorded
 
-PROJECTS is a folder with a checkout of each project, as git clone leaves it: numba-cuda, stumpy. Their code is read where it lies and is
-no part of this repository. What they import besides (stumpy: scipy, and pandas before 3) may lie on PYTHONPATH.
+PROJECTS is a folder with a checkout of each project, as git clone leaves it: numba-cuda, stumpy. Their code is read
+where it lies and is no part of this repository. What they import besides (stumpy: scipy, and pandas before 3) may lie
+on PYTHONPATH.
 
-Every test runs under ``pytest --simt``. The first launch of a kernel with arguments of new types is x-rayed where it has no more than
-4096 threads: a test that then fails, or passes, does so with the results of the executor.
+Every test runs under ``pytest --simt``. The first launch of a kernel with arguments of new types is x-rayed where it
+has no more than 4096 threads: a test that then fails, or passes, does so with the results of the executor.
 """
 
 import importlib.metadata
@@ -70,8 +71,10 @@ CAUSES = {
     "took longer than a minute": "TookTooLong",
     "a process of their own, without this package in it": "CalledProcessError",
     "code for a GPU to look at": "inspect_|nothing is compiled for a GPU",
-    "modules and names inside numba": r"No module named 'numba\.cuda|cannot import name|has no '|has no attribute 'CUDA_",
-    "records: what they do besides reading a field": r"[Rr]ecord|a void cannot|ndarray cannot be indexed|ndarray cannot be changed",
+    "modules and names inside numba": r"No module named 'numba\.cuda|cannot import name|has no '|has no attribute "
+    r"'CUDA_",
+    "records: what they do besides reading a field": r"[Rr]ecord|a void cannot|ndarray cannot be indexed|ndarray "
+    r"cannot be changed",
     "errors: which one comes, and what it says": r"MyError|ValueError: |ValueError$|not raised|index out of range' not",
     "functions of math that numba has for GPUs only": r"is not defined in a kernel",
 }
@@ -94,7 +97,8 @@ def benchmark(quick=False):
                 {"name": name, **about, "commit": commit(checkout), "packages": packages, "seconds": seconds, **found}
             )
             print(
-                f"{name}: {found['outcomes']}, {len(found['xrayed'])} kernels x-rayed, {len(found['findings'])} findings"
+                f"{name}: {found['outcomes']}, {len(found['xrayed'])} kernels x-rayed, {len(found['findings'])} "
+                "findings"
             )
     return {"threads": THREADS, "rows": rows}
 
@@ -159,7 +163,7 @@ def cause(message):
     return next((name for name, pattern in CAUSES.items() if re.search(pattern, message)), OTHER)
 
 
-# -- in the process of the tests ---------------------------------------------------------------------------------------------
+# -- in the process of the tests ---------------------------------------------------------------------------------------
 
 
 class TookTooLong(BaseException):

@@ -1,10 +1,11 @@
-"""Which GPU kernels of the library are proved free of races, for which launches: what `simt.prove` says of each. No GPU needed.
+"""Which GPU kernels of the library are proved free of races, for which launches: what `simt.prove` says of each. No GPU
+needed.
 
     python benchmarks/run.py proofs           recorded in results/proofs.json; takes minutes
     python benchmarks/run.py proofs --quick   the sums only, not recorded
 
-A kernel is asked about the blocks that the library launches it with, as the record of the gallery has them, and about every
-block size. Kernels of one source, made for several functions or types, count once. The page "Proofs" shows the
+A kernel is asked about the blocks that the library launches it with, as the record of the gallery has them, and about
+every block size. Kernels of one source, made for several functions or types, count once. The page "Proofs" shows the
 record, and proves some of the examples below; tests/simt/proof/test_record.py proves part of it again.
 """
 

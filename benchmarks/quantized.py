@@ -3,11 +3,11 @@
     TORCH_PYTHON=.../bin/python python benchmarks/run.py quantized           all, recorded in results/quantized.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py quantized --quick   a few, not recorded
 
-uint8 inputs, int8 weights with a scale for each output channel, a bias, uint8 results; both sides pack their weight once.
-PyTorch as a user calls it: `torch.ops.quantized.linear` and `conv2d` with the engine that it chooses itself (x86: FBGEMM
-for linear layers, oneDNN for most convolutions). Its convolutions work on channels last; a picture that comes as NCHW is
-turned in each call, as ours is, and each convolution is measured with both. sides.py says how it is timed. FBGEMM takes
-no setting for older instructions: so there are rows for those that the machine has, and no others.
+uint8 inputs, int8 weights with a scale for each output channel, a bias, uint8 results; both sides pack their weight
+once. PyTorch as a user calls it: `torch.ops.quantized.linear` and `conv2d` with the engine that it chooses itself (x86:
+FBGEMM for linear layers, oneDNN for most convolutions). Its convolutions work on channels last; a picture that comes as
+NCHW is turned in each call, as ours is, and each convolution is measured with both. sides.py says how it is timed.
+FBGEMM takes no setting for older instructions: so there are rows for those that the machine has, and no others.
 """
 
 import numpy as np

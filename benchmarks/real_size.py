@@ -1,10 +1,11 @@
-"""What rungs for GPUs do to memory at the sizes of real layers, counted by the compiled engine. No GPU needed, and no times.
+"""What rungs for GPUs do to memory at the sizes of real layers, counted by the compiled engine. No GPU needed, and no
+times.
 
     python benchmarks/run.py real_size           recorded in results/real_size.json; takes two minutes
     python benchmarks/run.py real_size --quick   smaller, not recorded
 
-Each result is compared with the float64 reference. The pages 8.2, 9.3, 10.3, 10.4 and 11.3 show the record; tests/measure/test_real_size.py
-derives some of its numbers, and counts the small ones again.
+Each result is compared with the float64 reference. The pages 8.2, 9.3, 10.3, 10.4 and 11.3 show the record;
+tests/measure/test_real_size.py derives some of its numbers, and counts the small ones again.
 """
 
 import numpy as np

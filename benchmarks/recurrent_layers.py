@@ -3,10 +3,10 @@
     python benchmarks/run.py recurrent_layers           recorded in results/recurrent_layers.json
     python benchmarks/run.py recurrent_layers --quick   two sizes, not recorded
 
-float32, one direction, as many features as hidden units, all threads, as a user has them: nothing is pinned. *Shared*: all
-threads compute a part of the units of a step, and meet after it (fast.py). *Wavefront* and *parts* are the rungs of
-fast_strands.py; `dlkernels.lstm` chooses by what is found here. The three run in turns in one process (it is one library:
-the threads are the same for all), and their results are compared.
+float32, one direction, as many features as hidden units, all threads, as a user has them: nothing is pinned. *Shared*:
+all threads compute a part of the units of a step, and meet after it (fast.py). *Wavefront* and *parts* are the rungs of
+fast_strands.py; `dlkernels.lstm` chooses by what is found here. The three run in turns in one process (it is one
+library: the threads are the same for all), and their results are compared.
 """
 
 import numpy as np

@@ -3,7 +3,8 @@
     python benchmarks/run.py                  all
     python benchmarks/run.py vector           one
     python benchmarks/run.py vector --quick   a first look in seconds; records nothing
-    python benchmarks/run.py --stale          make records: of gallery, compiled and proofs, the rows whose kernels changed
+    python benchmarks/run.py --stale          make records: of gallery, compiled and proofs, the rows whose kernels
+                                              changed
 
 A benchmark is a module beside this file with a function ``benchmark(quick)`` that prints as it goes and returns
 what JSON can hold. The result goes to results/NAME.json, with machine, date and versions; a benchmark that fails
@@ -47,8 +48,8 @@ def main(arguments=None):
     measured = Path(cpulab.__file__).resolve().parents[1]
     if measured != HERE.parent / "lib":
         parser.error(
-            f"the library of another copy would be measured, {measured}, not that beside this file. Set PYTHONPATH={HERE.parent / 'lib'}, or "
-            "install this copy: pip install -e ."
+            f"the library of another copy would be measured, {measured}, not that beside this file. Set "
+            f"PYTHONPATH={HERE.parent / 'lib'}, or install this copy: pip install -e ."
         )
     unknown = sorted(set(options.names) - set(there))
     if unknown:

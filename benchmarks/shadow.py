@@ -3,9 +3,9 @@
     python benchmarks/run.py shadow           recorded in results/shadow.json; takes seconds
     python benchmarks/run.py shadow --quick   smaller, not recorded
 
-For each element the shadow holds who stored it last and who loaded it, and in which turn between two barriers (Flanagan and
-Freund, FastTrack, PLDI 2009, with a barrier as the only order). The same accesses of a tiled product are made without it, with
-it, and counted by the compiled engine. CPU time of one thread, the smallest of some rounds.
+For each element the shadow holds who stored it last and who loaded it, and in which turn between two barriers (Flanagan
+and Freund, FastTrack, PLDI 2009, with a barrier as the only order). The same accesses of a tiled product are made
+without it, with it, and counted by the compiled engine. CPU time of one thread, the smallest of some rounds.
 """
 
 import numpy as np
@@ -35,7 +35,8 @@ def loaded(shadow, e, thread, turn):
 
 @njit
 def product(a, b, c, shadow, watched, barriers):
-    """A tiled product, its shared tiles in one array; how many of their accesses meet another. barriers: 2 a step, or 1."""
+    """A tiled product, its shared tiles in one array; how many of their accesses meet another. barriers: 2 a step, or
+    1."""
     n, found, turn = a.shape[0], 0, 0
     tiles = np.zeros(2 * THREADS, np.float32)
     for block in range((n // TILE) ** 2):

@@ -1,19 +1,21 @@
-"""Ours and PyTorch beside each other, for the benchmarks that compare whole operations: convolution, attention, recurrent.
+"""Ours and PyTorch beside each other, for the benchmarks that compare whole operations: convolution, attention,
+recurrent.
 
 Two libraries in one process disturb each other's threads. So each side is a process of its own that lives through all
-cases, and the two are timed in turns: a sample of one, a pause in which its threads come to rest, a sample of the other. A
-ratio is formed inside each round; a row holds their median and quartiles, and the ratio of processor times, which says more
-where other programs ran. Both sides get the same numbers, and their results are compared.
+cases, and the two are timed in turns: a sample of one, a pause in which its threads come to rest, a sample of the
+other. A ratio is formed inside each round; a row holds their median and quartiles, and the ratio of processor times,
+which says more where other programs ran. Both sides get the same numbers, and their results are compared.
 
-Two modes. *As a user has it*: nothing is pinned. *Pinned*: each thread has a core of its own, on both sides (OMP_PROC_BIND for
-PyTorch). On a machine with AVX-512 all is measured once more with AVX2 on both sides.
+Two modes. *As a user has it*: nothing is pinned. *Pinned*: each thread has a core of its own, on both sides
+(OMP_PROC_BIND for PyTorch). On a machine with AVX-512 all is measured once more with AVX2 on both sides.
 
-TORCH_PYTHON names a Python that has PyTorch 2.13.0 and NumPy (`pip install torch==2.13.0 numpy` in an environment of its own); without
-it, this Python's own is taken.
+TORCH_PYTHON names a Python that has PyTorch 2.13.0 and NumPy (`pip install torch==2.13.0 numpy` in an environment of
+its own); without it, this Python's own is taken.
 
-A benchmark is a script with its cases, dicts of what a row shall say and what is to be computed: "kind", "passes" ("forward" or
-"forward and backward") and "work", the operations of it. Each of its two functions ours(case) and pytorch(case) gives (a
-function without arguments, what it is called, its results); warm() what our threads are pinned on.
+A benchmark is a script with its cases, dicts of what a row shall say and what is to be computed: "kind", "passes"
+("forward" or "forward and backward") and "work", the operations of it. Each of its two functions ours(case) and
+pytorch(case) gives (a function without arguments, what it is called, its results); warm() what our threads are pinned
+on.
 """
 
 import contextlib
@@ -75,14 +77,16 @@ def compare(script, cases, label, quick=False, tolerance=2e-3, older=AVX2):
     means = summary(rows, label)
     for line in means:
         print(
-            f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: PyTorch / ours = "
-            f"{line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at {line['lowest_at']})"
+            f"{line['mode']}, {line['instruction_set']}, {line['threads']} threads, {line['passes']}, {line['kind']}: "
+            f"PyTorch / ours = {line['mean']:.2f} (geometric mean of {line['layers']}; lowest {line['lowest']:.2f} at "
+            f"{line['lowest_at']})"
         )
     return {"rows": rows, "means": means, "peer": {**peer, "kernels": kernels}}
 
 
 def stored_as(name):
-    """What the record of this machine is called. One of a machine without AVX-512 does not replace one with both sets."""
+    """What the record of this machine is called. One of a machine without AVX-512 does not replace one with both
+    sets."""
     from dlkernels import simd
 
     return name if simd.instruction_set() == "AVX-512" else f"{name}_{simd.instruction_set().lower()}"
@@ -118,9 +122,10 @@ def duel(sides, case, tolerance):
 
 def told(row, label):
     return (
-        f"{row['instruction_set']:<8}{row['threads']} thr {row['mode'][:6]:<7}{row['passes']:<21}{label(row):<34}{row['way']:<21}"
-        f"{row['flops'] / 1e9:7.1f} Gflop/s  PyTorch / ours {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f}), "
-        f"processor time {row['cpu_ratio']:.2f}"
+        f"{row['instruction_set']:<8}{row['threads']} thr "
+        f"{row['mode'][:6]:<7}{row['passes']:<21}{label(row):<34}{row['way']:<21}{row['flops'] / 1e9:7.1f} Gflop/s  "
+        f"PyTorch / ours {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f}), processor time "
+        f"{row['cpu_ratio']:.2f}"
     )
 
 
@@ -171,13 +176,14 @@ class Side:
             answer = self.process.stdout.readline()
         if not answer:
             raise RuntimeError(
-                f"the process of {self.name}, {self.python}, ended with {self.process.wait()}; expected an answer. What it said of "
-                "the reason stands above. PyTorch's Python, which TORCH_PYTHON names, needs NumPy, too."
+                f"the process of {self.name}, {self.python}, ended with {self.process.wait()}; expected an answer. "
+                "What it said of the reason stands above. PyTorch's Python, which TORCH_PYTHON names, needs NumPy, "
+                "too."
             )
         return json.loads(answer)
 
 
-# ---- inside a process --------------------------------------------------------------------------------------------------
+# ---- inside a process ------------------------------------------------------------------------------------------------
 
 
 def serve(ours, pytorch, warm):
@@ -228,7 +234,8 @@ def checks(result):
 
 
 def sample(run):
-    """Seconds of the clock and of the processor for one call, of as many as take SAMPLE seconds; one call before them."""
+    """Seconds of the clock and of the processor for one call, of as many as take SAMPLE seconds; one call before
+    them."""
     run()
     calls, start, spent = 0, time.perf_counter(), time.process_time()
     while calls == 0 or time.perf_counter() - start < SAMPLE:

@@ -205,8 +205,8 @@ def of_seed(name, seed, quick, folder):
 
 
 def all_seeds(names, seeds, quick, folder):
-    """{name: what `of_seed` gives, one for each seed}. A seed runs in a process of one thread, as many as there are cores
-    side by side: networks as small as these gain little from a second thread."""
+    """{name: what `of_seed` gives, one for each seed}. A seed runs in a process of one thread, as many as there are
+    cores side by side: networks as small as these gain little from a second thread."""
     one = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     there = {**os.environ, **one, "PYTHONPATH": str(Path(__file__).resolve().parents[1] / "lib")}
 
@@ -258,7 +258,8 @@ def orders(task, model, seed):
 
 
 def of_orders(seeds):
-    """What `orders` found with each seed, with means and deviations; `apart`: the first order's accuracy less the other's."""
+    """What `orders` found with each seed, with means and deviations; `apart`: the first order's accuracy less the
+    other's."""
     found = []
     for runs in zip(*seeds, strict=True):
         both = {name: [run["orders"][name] for run in runs] for name in order.ORDERS}
@@ -332,7 +333,8 @@ def of_names(seeds):
 
 
 def keys_and_values():
-    """Error of attention by bits, for random keys of which two channels are large in every token, as KIVI found them."""
+    """Error of attention by bits, for random keys of which two channels are large in every token, as KIVI found
+    them."""
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((2, 4, n, 64)).astype(np.float32) for n in (1, 512, 512))
     k[..., [5, 40]] += np.array([8, -12], np.float32)
@@ -351,7 +353,8 @@ def keys_and_values():
 
 
 def on_its_way():
-    """Bytes of MNIST-5k's pictures and seconds to decode them, and the disk for which float32 as it is would be faster."""
+    """Bytes of MNIST-5k's pictures and seconds to decode them, and the disk for which float32 as it is would be
+    faster."""
     (images, _), _ = data.mnist5k()
     files = data_files.ways(images)
     measured = times(

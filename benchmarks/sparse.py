@@ -3,16 +3,16 @@
     python benchmarks/run.py sparse           recorded in results/sparse.json
     python benchmarks/run.py sparse --quick   fewer sizes, not recorded
 
-float32, indices of 4 bytes. Ratios are the other's time over ours, from the same rounds, with quartiles; results are compared
-before. scipy.sparse comes with scikit-learn, and uses one thread. `busy`: other programs ran meanwhile. What is said of one
-thread is its processor time, which changes little by that; with all threads, a core that another program has may cost a
-product of OpenBLAS many times its time, since all its threads wait for each other.
+float32, indices of 4 bytes. Ratios are the other's time over ours, from the same rounds, with quartiles; results are
+compared before. scipy.sparse comes with scikit-learn, and uses one thread. `busy`: other programs ran meanwhile. What
+is said of one thread is its processor time, which changes little by that; with all threads, a core that another program
+has may cost a product of OpenBLAS many times its time, since all its threads wait for each other.
 
-matrices   spmv and spmm beside `matrix @ x`, for five kinds of matrices: each rung of the CPU, all threads as a user has
-           them; "one thread": our function with one
-crossing   1,024 x 1,024, a random fraction stored, times N columns: `spmm` beside NumPy's dense product, both with one thread.
-           `crosses` is the fraction at which they take as long, by a line between the last density at which CSR is faster
-           and the next (in logarithms)
+matrices   spmv and spmm beside `matrix @ x`, for five kinds of matrices: each rung of the CPU, all threads as a user
+           has them; "one thread": our function with one
+crossing   1,024 x 1,024, a random fraction stored, times N columns: `spmm` beside NumPy's dense product, both with one
+           thread. `crosses` is the fraction at which they take as long, by a line between the last density at which CSR
+           is faster and the next (in logarithms)
 blocks     the same fraction stored as blocks, beside CSR, one thread
 two_four   a layer with two of each four weights kept, beside the dense one (`linear`), one thread: bytes and time
 """

@@ -29,7 +29,8 @@ def known(rows, key):
 
 
 def again(key, made, kept):
-    """The row that is kept of `key`, if it was made of the same; None, and its name is told, if it must be made again."""
+    """The row that is kept of `key`, if it was made of the same; None, and its name is told, if it must be made
+    again."""
     row = kept.get(key)
     if row and row["made_of"] == made:
         return row

@@ -1,13 +1,15 @@
 """A whole step of training against PyTorch: forward pass, loss, backward pass and AdamW, of small networks.
 
-    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step           all, recorded in results/training_step.json
+    TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step           all, recorded in
+                                                                                 results/training_step.json
     TORCH_PYTHON=.../bin/python python benchmarks/run.py training_step --quick   one thread, not recorded
 
-Ours is what a user of lib/training writes: modules, a tape, an optimiser. So is PyTorch's, but for what makes it faster: its
-Transformer block is made of functions, and its AdamW is the fused one. Both begin with the same weights, and the loss and
-all gradients of the first step are compared. float32. sides.py says how it is timed. "split" of the record: the seconds of
-each layer forward, of each operation backward, and of what is no operation, as Python between them. "operations": rows and
-means of what such a network has beside its products, one operation at a time, on tensors as above.
+Ours is what a user of lib/training writes: modules, a tape, an optimiser. So is PyTorch's, but for what makes it
+faster: its Transformer block is made of functions, and its AdamW is the fused one. Both begin with the same weights,
+and the loss and all gradients of the first step are compared. float32. sides.py says how it is timed. "split" of the
+record: the seconds of each layer forward, of each operation backward, and of what is no operation, as Python between
+them. "operations": rows and means of what such a network has beside its products, one operation at a time, on tensors
+as above.
 """
 
 import statistics
@@ -183,7 +185,8 @@ def warm():
 
 
 def numbers(case):
-    """(x, the gradient that comes back, weight and bias) of an operation alone; answers in the place of the gradient."""
+    """(x, the gradient that comes back, weight and bias) of an operation alone; answers in the place of the
+    gradient."""
     shape, random = OPERATIONS[case["kind"]], np.random.default_rng(0)
     x, grad = random.standard_normal((2, *shape), np.float32)
     if case["kind"] == "cross_entropy":

@@ -1,11 +1,12 @@
-"""kernel_tuner's strategies on our recorded table, in its simulation mode. Run by tuning_replay.py, with another Python.
+"""kernel_tuner's strategies on our recorded table, in its simulation mode. Run by tuning_replay.py, with another
+Python.
 
     python -m venv peer; peer/bin/pip install kernel_tuner==1.5.0
     KERNEL_TUNER_PYTHON=peer/bin/python python benchmarks/run.py tuning_replay
 
-Standard input: JSON with parameters, configurations (values in the order of the parameters), milliseconds, restrictions,
-budget, seeds. Standard output: JSON, {strategy: [the numbers of the configurations in the order of their first trial] for each
-seed}.
+Standard input: JSON with parameters, configurations (values in the order of the parameters), milliseconds,
+restrictions, budget, seeds. Standard output: JSON, {strategy: [the numbers of the configurations in the order of their
+first trial] for each seed}.
 """
 
 import contextlib

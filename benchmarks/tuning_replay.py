@@ -1,11 +1,12 @@
-"""Search strategies, hundreds of times each, on the recorded exhaustive search (tuning.py). No clock: the same numbers everywhere.
+"""Search strategies, hundreds of times each, on the recorded exhaustive search (tuning.py). No clock: the same numbers
+everywhere.
 
     python benchmarks/run.py tuning_replay           recorded in results/tuning_replay.json
     python benchmarks/run.py tuning_replay --quick   few seeds, not recorded
 
-`strategies` meet the table as if it had no noise: of each configuration the least of its samples counts. So what is shown
-is how they search. `noisy` meets single samples, and is judged by others: what noise costs. (Successive halving, which
-buys exactness with samples, is among these only.)
+`strategies` meet the table as if it had no noise: of each configuration the least of its samples counts. So what is
+shown is how they search. `noisy` meets single samples, and is judged by others: what noise costs. (Successive halving,
+which buys exactness with samples, is among these only.)
 
 Of each strategy: the trials until what it would choose is within 5 % of the best configuration and stays so, the loss
 after each number of trials, and what its compiling and timing would have taken. kernel_tuner's strategies run on the

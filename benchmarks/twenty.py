@@ -1,4 +1,5 @@
-"""The twenty claims of chapter 17 on this machine: every experiment of twenty_claims/, once; two minutes, on a quiet machine.
+"""The twenty claims of chapter 17 on this machine: every experiment of twenty_claims/, once; two minutes, on a quiet
+machine.
 
 python benchmarks/run.py twenty           results/twenty_NAME.json, NAME: the kind of processor and its cores
 python benchmarks/run.py twenty --quick   a first look, not recorded

@@ -1,11 +1,12 @@
-"""What the x-ray costs: accesses a second, recorded by the executor and counted by the compiled engine, and bytes of memory.
+"""What the x-ray costs: accesses a second, recorded by the executor and counted by the compiled engine, and bytes of
+memory.
 
     python benchmarks/run.py xray           recorded in results/xray.json; takes a minute
     python benchmarks/run.py xray --quick   smaller, not recorded
 
-The kernel is a tiled matrix product, n x n x n. Times are CPU time of one thread, the smallest of some rounds; the compiled engine
-has compiled the kernel before. An access is a load or store of one thread. Bytes are those that Python and NumPy hold at once
-at most (tracemalloc), the report included.
+The kernel is a tiled matrix product, n x n x n. Times are CPU time of one thread, the smallest of some rounds; the
+compiled engine has compiled the kernel before. An access is a load or store of one thread. Bytes are those that Python
+and NumPy hold at once at most (tracemalloc), the report included.
 """
 
 import time

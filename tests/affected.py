@@ -1,16 +1,18 @@
 """Runs the tests that changed files reach, and says why: `make affected [BASE=rev] [LIST=1] [ALL=1]`.
 
-Changed is what differs from BASE, by default from where the branch left origin/main (without one: from HEAD). What is not
-committed, and new files, count. Who uses what: uses.py. For each changed file run
+Changed is what differs from BASE, by default from where the branch left origin/main (without one: from HEAD). What is
+not committed, and new files, count. Who uses what: uses.py. For each changed file run
 
-whole   the test files that use it, directly or by others. For a file of a package: if they lie in the folders of the package's own
-        tests (HOMES), or use the very file. Where their budgets come to more than MOST seconds, the farthest run as these:
-quick   the other test files that it reaches: what `make quick` runs of them. So do, for files that nobody names, all that may
-        need them (UNNAMED).
-named   what goes through a whole family, by ids: of tests of every rung (BY_RUNG) those whose rungs use the file; of tests of all
-        tasks, answers, mistakes, notebooks and pages (FAMILIES) those of the one that was changed.
+whole   the test files that use it, directly or by others. For a file of a package: if they lie in the folders of the
+        package's own tests (HOMES), or use the very file. Where their budgets come to more than MOST seconds, the
+        farthest run as these:
+quick   the other test files that it reaches: what `make quick` runs of them. So do, for files that nobody names, all
+        that may need them (UNNAMED).
+named   what goes through a whole family, by ids: of tests of every rung (BY_RUNG) those whose rungs use the file; of
+        tests of all tasks, answers, mistakes, notebooks and pages (FAMILIES) those of the one that was changed.
 nbval   the notebooks of solutions/ that use it.
-pages   whose code uses it, the nearest MOST_PAGES, measured in a hurry. Tests that look at the built book need a newer one.
+pages   whose code uses it, the nearest MOST_PAGES, measured in a hurry. Tests that look at the built book need a newer
+        one.
 
 What looks at the whole repository (ALWAYS) runs whatever was changed, and the style of what was changed is checked.
 """
@@ -63,7 +65,8 @@ def changed_since(base=None):
 
 
 class Plan:
-    """What is to be run: whole, quick, notebooks and pages are {file: (steps away, by what)}, named {file: (words, share)}."""
+    """What is to be run: whole, quick, notebooks and pages are {file: (steps away, by what)}, named {file: (words,
+    share)}."""
 
     def __init__(self, changed, uses, everything=False):
         tests = (name for name in uses.files if re.fullmatch(TEST, name))

@@ -3,10 +3,10 @@
     no_guard = edit(MASTER, "wrong index: in the last block", replace("if i < n:", "if True:"))
 
 An edit is its base with some changes, and a verdict. The base is an answer of the same file, the `id` of one in
-mistakes/, or MASTER: the last function or class in the task's answer cell in solutions/ (where there is none, a function
-that returns what is said there last). What a change names stands in the base once, or is the first one behind `after`,
-which stands there once. Where a text has several lines they are whole lines, at any depth; what `cut` and `insert` name
-always is.
+mistakes/, or MASTER: the last function or class in the task's answer cell in solutions/ (where there is none, a
+function that returns what is said there last). What a change names stands in the base once, or is the first one behind
+`after`, which stands there once. Where a text has several lines they are whole lines, at any depth; what `cut` and
+`insert` name always is.
 
 Answers in mistakes/ (mistakes.py says what stands there) that have an `id` belong to those of wrong_answers/.
 """

@@ -1,11 +1,12 @@
-"""How long a student waits for a check: every check of the right answers, in a fresh process, the first call and the next.
+"""How long a student waits for a check: every check of the right answers, in a fresh process, the first call and the
+next.
 
     python tests/check_times.py              all tasks
     python tests/check_times.py 07 08-tiled  those whose names begin so
 
 What a notebook's set-up cell imports is imported before. A time is the shorter of the clock's and the process's own CPU
-time: the first counts what others do on a busy machine, the second counts parallel threads twice. The limits hold for the
-median of all calls and for the worst of them.
+time: the first counts what others do on a busy machine, the second counts parallel threads twice. The limits hold for
+the median of all calls and for the worst of them.
 """
 
 import argparse

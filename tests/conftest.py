@@ -51,7 +51,8 @@ def _own_variables():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """As --dist loadfile, but the kernels for GPUs of a file may run beside those for CPUs: they share nothing compiled."""
+    """As --dist loadfile, but the kernels for GPUs of a file may run beside those for CPUs: they share nothing
+    compiled."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling

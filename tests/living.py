@@ -1,4 +1,5 @@
-"""Cells as a notebook runs them, for tests: sources that are found again, the names that they make, what an answer is made of."""
+"""Cells as a notebook runs them, for tests: sources that are found again, the names that they make, what an answer is
+made of."""
 
 import linecache
 

@@ -5,10 +5,9 @@
     python tests/mistakes.py --here [07-add ...]   in this process, without IPython: faster, and a hang hangs it
 
 `mistakes/<task>.toml` holds them. Each [[mistake]] has a name (or an `id`, or both: one with an `id` is one of the
-answers of wrong_answers/ as well), what a `teacher` would say, and the cell: `answer`, or `change` = [[old, new], ...] of
-the file's first right answer, or `numbers` of a prediction (a text is an expression). A first right answer without an
-`answer` is the one in solutions/.
-Somebody read the message and noted the `verdict`:
+answers of wrong_answers/ as well), what a `teacher` would say, and the cell: `answer`, or `change` = [[old, new], ...]
+of the file's first right answer, or `numbers` of a prediction (a text is an expression). A first right answer without
+an `answer` is the one in solutions/. Somebody read the message and noted the `verdict`:
 
     right   names the cause, or leads straight to it (where none is noted)
     vague   true, but does not lead

@@ -1096,7 +1096,8 @@ EXECUTOR = [
     ),
     Fault(
         "executor: threads that have returned need not come to a barrier",
-        'if len(threads) < self.launch.threads_per_block:\n            self._others_ended(block, threads, "this barrier"',
+        'if len(threads) < self.launch.threads_per_block:\n            self._others_ended(block, threads, "this '
+        'barrier"',
         'if False:\n            self._others_ended(block, threads, "this barrier"',
         LAUNCH,
         "test_a_barrier_that_some_threads_never_reach",
@@ -1575,7 +1576,8 @@ COURSEWORK = [
     Fault(
         "check: hidden cases are skipped",
         "checked, note, *drawn = task.examine(answer, task.cases + (hidden_cases(task) if hidden else ()), seed)",
-        "checked, note, *drawn = task.examine(answer, task.cases + (hidden_cases(task) if not task.cases else ()), seed)",
+        "checked, note, *drawn = task.examine(answer, task.cases + (hidden_cases(task) if not task.cases else ()), "
+        "seed)",
         STUDENT,
         "test_hidden_cases_are_run_where_they_are_asked_for",
     ),
@@ -1897,8 +1899,10 @@ WORKERS = [
     ),
     Fault(
         "workers: a barrier waits for a neighbour only",
-        '        group.exchange(nothing, (group.rank + step) % group.size, (group.rank - step) % group.size, "barrier")',
-        '        group.exchange(nothing, (group.rank + step) % group.size, (group.rank - step) % group.size, "barrier") if step < 2 else 0',
+        "        group.exchange(nothing, (group.rank + step) % group.size, (group.rank - step) % group.size, "
+        '"barrier")',
+        "        group.exchange(nothing, (group.rank + step) % group.size, (group.rank - step) % group.size, "
+        '"barrier") if step < 2 else 0',
         GROUPS,
         "test_nobody_leaves_a_barrier",
     ),
@@ -2198,7 +2202,8 @@ def texts_of(lib):
 
 
 def find(fault, texts):
-    """The file of a library with these texts in which a fault is planted; LookupError unless its text occurs there once."""
+    """The file of a library with these texts in which a fault is planted; LookupError unless its text occurs there
+    once."""
     found = [path for path, text in texts.items() for _ in range(text.count(fault.old))]
     if len(found) != 1:
         raise LookupError(f"the text occurs {len(found)} times")
@@ -2206,8 +2211,8 @@ def find(fault, texts):
 
 
 def in_copy(copy, work, limit=LIMIT):
-    """(exit code of `work()`, what it printed), called in a new process whose library is the copy's; None for the code if
-    it took longer than `limit` seconds.
+    """(exit code of `work()`, what it printed), called in a new process whose library is the copy's; None for the code
+    if it took longer than `limit` seconds.
 
     A fork of this process, which has imported numba and pytest once for all. What it compiles is kept beside the copy.
     """

@@ -2,15 +2,15 @@
 
     @pytest.mark.rotates                                        of a file's tests a fourteenth
     @pytest.mark.rotates(by=lambda params: params["task"])      of the tests of each task a fourteenth, but at least one
-    @pytest.mark.rotates(together=lambda params: params["row"])  what has a row in common, on the same day: compiled once
+    @pytest.mark.rotates(together=lambda params: params["row"])  what has a row in common, on the same day: compiled
+                                                                 once
     @pytest.mark.rotates(whole=True)                            all cases of a test function on the same day
 
-Which day is whose depends on the names of a file's tests alone: one that is added may move its neighbours to other days, and `make
-nightly` has them all. What also carries `quick` runs every day, what carries `slow` every
-night.
+Which day is whose depends on the names of a file's tests alone: one that is added may move its neighbours to other
+days, and `make nightly` has them all. What also carries `quick` runs every day, what carries `slow` every night.
 
-ROTATION=3/14 runs the third of fourteen parts, ROTATION=all everything. Without it, that is today's part, by UTC; but all
-where tests are chosen by name (`file::test`, `-k`).
+ROTATION=3/14 runs the third of fourteen parts, ROTATION=all everything. Without it, that is today's part, by UTC; but
+all where tests are chosen by name (`file::test`, `-k`).
 """
 
 import datetime
@@ -43,7 +43,8 @@ def words(part):
 
 
 def chosen(names, part, daily=False, first=0):
-    """Of a group of names those of a part. daily: at least one. first: whose day begins, so that not all groups have one day."""
+    """Of a group of names those of a part. daily: at least one. first: whose day begins, so that not all groups have
+    one day."""
     k, n = part
     names = sorted(names, key=lambda name: (zlib.crc32(name.encode()), name))
     day = k % min(n, len(names)) if daily and names else (k + first) % n
@@ -72,7 +73,7 @@ def split(items, part):
 
 
 def of_today(request, name):
-    """The values of a parameter in the tests of this run that stand in the file of the one that asks: for what is made for
-    all of them."""
+    """The values of a parameter in the tests of this run that stand in the file of the one that asks: for what is made
+    for all of them."""
     here = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
     return list(dict.fromkeys(item.callspec.params[name] for item in here if name in item.callspec.params))

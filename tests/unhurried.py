@@ -1,4 +1,5 @@
-"""What ends programs that go on and on by the clock leaves right ones all the time they need: a slow or busy machine is no fault."""
+"""What ends programs that go on and on by the clock leaves right ones all the time they need: a slow or busy machine is
+no fault."""
 
 from types import SimpleNamespace
 

@@ -1,8 +1,9 @@
-"""Who uses what in this checkout, read from the source: modules of the library, tests and their helpers, the code of pages and
-of master notebooks, programs of benchmarks/, files that strings name, and the operations and rungs of the library.
+"""Who uses what in this checkout, read from the source: modules of the library, tests and their helpers, the code of
+pages and of master notebooks, programs of benchmarks/, files that strings name, and the operations and rungs of the
+library.
 
-A name that a package passes on leads to where it is defined. An operation uses the files of all its rungs, so that whoever calls
-`conv2d`, or names it in a string, uses them too.
+A name that a package passes on leads to where it is defined. An operation uses the files of all its rungs, so that
+whoever calls `conv2d`, or names it in a string, uses them too.
 """
 
 import ast
@@ -116,7 +117,8 @@ class Uses:
         return self.modules.get(getattr(inspect.unwrap(getattr(function, "py_func", function)), "__module__", None), "")
 
     def _homes(self, function):
-        """The file of a function, and those of the functions and modules that it uses, by itself or by others of its file."""
+        """The file of a function, and those of the functions and modules that it uses, by itself or by others of its
+        file."""
         home, found, todo = self._home(function), set(), [function]
         for one in todo:
             for value in map(one.__globals__.get, _names(one.__code__)):
@@ -127,7 +129,8 @@ class Uses:
         return {home, *found} - {""}
 
     def _imported(self, module, folder):
-        """The file that `import module` runs: of the library, or beside the importing file, or of that name anywhere."""
+        """The file that `import module` runs: of the library, or beside the importing file, or of that name
+        anywhere."""
         if module in self.modules:
             return {self.modules[module]}
         return {f"{folder}/{module}.py"} & self.files or self.by_name.get(f"{module}.py", set())

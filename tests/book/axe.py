@@ -1,6 +1,7 @@
 """axe-core, run in a loaded page: what of it is hard to use for readers who do not see it, or have no mouse.
 
-Every rule of WCAG 2.2 A and AA that a program can decide, and axe's best practices. https://dequeuniversity.com/rules/axe
+Every rule of WCAG 2.2 A and AA that a program can decide, and axe's best practices.
+https://dequeuniversity.com/rules/axe
 """
 
 import json

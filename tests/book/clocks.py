@@ -2,10 +2,11 @@
 
     python tests/book/clocks.py [page ...]      those of all pages, with their lines
 
-A name is *measured* when something that a clock gave goes into it: what the functions below return, what is computed from it,
-and what a function changes or returns that measures itself. An `assert` whose condition has such a name is for `measure.claim`.
-So is what was recorded of a CPU's times (benchmarks/results): a reader who records anew has others. What is exact
-although its name is measured (a result that lies beside the times) is marked by the comment `# exact: why`.
+A name is *measured* when something that a clock gave goes into it: what the functions below return, what is computed
+from it, and what a function changes or returns that measures itself. An `assert` whose condition has such a name is for
+`measure.claim`. So is what was recorded of a CPU's times (benchmarks/results): a reader who records anew has others.
+What is exact although its name is measured (a result that lies beside the times) is marked by the comment `# exact:
+why`.
 """
 
 import ast

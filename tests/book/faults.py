@@ -88,7 +88,8 @@ LAYOUT = r"""
 
 
 def misfits(page):
-    """Sentences, one for each thing that the loaded page has no room for; code may be wider, as may lists in columns, and then scrolls."""
+    """Sentences, one for each thing that the loaded page has no room for; code may be wider, as may lists in columns,
+    and then scrolls."""
     seen = page.evaluate(LAYOUT)
     found = [f"cuts text off at its right: {text}" for text in seen["clipped"]]
     found += [f"has a table wider than the page: {text}" for text in seen["tables"]]

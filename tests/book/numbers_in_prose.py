@@ -1,9 +1,10 @@
 """Sentences of the chapters with a number that nothing on the page vouches for.
 
-A number in prose is fine when it is a name (float32, sm_80, chapter 7, 2-D, 1024 x 1024, a year, a version), when its paragraph
-cites a source or says "recorded", or when the page's own code has it: then it was put in, or an assertion holds it. What
-reads like a result ("8 times", "82 %", "3 GB/s") must stand in an assertion or a claim. All other sentences are listed in
-numbers.toml with the reason why they may stand: what follows from a definition, or what the sentence itself computes.
+A number in prose is fine when it is a name (float32, sm_80, chapter 7, 2-D, 1024 x 1024, a year, a version), when its
+paragraph cites a source or says "recorded", or when the page's own code has it: then it was put in, or an assertion
+holds it. What reads like a result ("8 times", "82 %", "3 GB/s") must stand in an assertion or a claim. All other
+sentences are listed in numbers.toml with the reason why they may stand: what follows from a definition, or what the
+sentence itself computes.
 """
 
 import json
@@ -27,7 +28,8 @@ GONE = [  # what is no prose, or no number
 NAMED = [  # a digit that is part of a name, a size that is chosen, a place in the book
     r"\b[A-Za-z_]+[-_]?\d(?:[\w.-]*\w)?",  # float32, L2, A100, sm_80, AVX-512, m16n8k16
     r"\b(?i:chapters?|pages?|parts?|rungs?|pieces?|exercises?|tasks?|figures?|tables?|steps?|levels?|threads?|lanes?|warps?|blocks?|banks?|rows?"
-    r"|columns?|lines?|runs?|case|rule|mistakes?|Classroom|CUDA|Python|NumPy|numba|Ubuntu|OpenBLAS|version|section|sections) \d+(?:\.\d+)*"
+    r"|columns?|lines?|runs?|case|rule|mistakes?|Classroom|CUDA|Python|NumPy|numba|Ubuntu|OpenBLAS|version|section|sections) "
+    r"\d+(?:\.\d+)*"
     r"(?:(?:,| and| to|-|–) \d+(?:\.\d+)*)*",
     r"\b\d+-?D\b",
     r"\b\d+[ -]?(?:bits?|bytes?|byte|KiB|MiB|GiB|B)\b",

@@ -1,8 +1,8 @@
 """`make pdf`: the built book as one PDF, printed page by page in Chromium: _build/book.pdf.
 
-Each page is printed with its own style (@media print in _static/book.css), then all are joined: contents, page numbers, bookmarks of
-parts, pages and headings, links from page to page. Folded code (`hide-input`, `hide-cell`) is left out; all else that folds is
-open. Files of the library are not printed, so links to them are none.
+Each page is printed with its own style (@media print in _static/book.css), then all are joined: contents, page numbers,
+bookmarks of parts, pages and headings, links from page to page. Folded code (`hide-input`, `hide-cell`) is left out;
+all else that folds is open. Files of the library are not printed, so links to them are none.
 
     python tests/book/print_book.py [--out FILE] [PAGE ...]    # chapters/05_threads: these pages only
 """
@@ -113,7 +113,8 @@ def _headings(outline):
 
 
 def _worded(words, name):
-    """A heading as its page has it: in Chromium's outline a line's end is no space, and what begins a sheet stands twice."""
+    """A heading as its page has it: in Chromium's outline a line's end is no space, and what begins a sheet stands
+    twice."""
     text = (BOOK / f"{name}.html").read_text(encoding="utf-8")
     for found in re.findall(r"<h2>(.*?)</h2>", text, re.S):
         heading = " ".join(unescape(re.sub(r'<a class="headerlink".*?</a>|<[^>]+>', "", found, flags=re.S)).split())

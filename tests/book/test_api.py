@@ -33,7 +33,8 @@ def test_a_docstring_keeps_its_lines_about_arguments():
     said = [part.astext() for part in parts]
     assert said == [
         "The product, of each pair.",
-        "a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are broadcast.",
+        "a: (..., m, k), b: (..., k, n), float32 or float64 (on a GPU: float32), same dtype; leading dimensions are "
+        "broadcast.",
         "out: where to write.",
         "None for a new array. Not with a.",
         "matmul(a, b)",

@@ -15,9 +15,9 @@ def test_every_number_can_be_traced(name):
     text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
     new = [sentence for sentence in numbers.bare(text) if not known.get((name, sentence))]
     assert not new, (
-        f"{len(new)} sentences of {name} have a number that no code of the page, no source and no record vouches for. Let a "
-        "cell print or assert it, cite a source, or put the sentence into tests/book/numbers.toml with the reason:\n\n"
-        + "\n".join(numbers.entry(name, sentence) for sentence in new)
+        f"{len(new)} sentences of {name} have a number that no code of the page, no source and no record vouches for. "
+        "Let a cell print or assert it, cite a source, or put the sentence into tests/book/numbers.toml with the "
+        "reason:\n\n" + "\n".join(numbers.entry(name, sentence) for sentence in new)
     )
 
 

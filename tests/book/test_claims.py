@@ -54,7 +54,8 @@ def cell(code):
         "t = measure.times({})\nassert t.ratio('a', 'b').ratio > 1",
         "begun = time.perf_counter()\ntook = time.perf_counter() - begun\nassert took < 1",
         "def took(f):\n    return perf_counter() - f()\nassert took(f) < 1",
-        "share = {}\ndef beside(a):\n    share.update({a: measure.fastest({})})\n```\n```{code-cell}\nassert share['a'] < 1",
+        "share = {}\ndef beside(a):\n    share.update({a: measure.fastest({})})\n```\n```{code-cell}\nassert "
+        "share['a'] < 1",
         "for name, s in measure.fastest({}).items():\n    assert s < 1, name",
         "a, b = 1, measure.ratio(f, g)\nassert a == 1 and b.ratio > 2",
         "begun = time.time()\nassert time.time() - begun < 1",

@@ -1,4 +1,5 @@
-"""The glossary's data against the pages and the libraries that they name; the page, the index, the search and the cards in a browser."""
+"""The glossary's data against the pages and the libraries that they name; the page, the index, the search and the cards
+in a browser."""
 
 import importlib
 import json
@@ -15,8 +16,8 @@ import glossary
 
 TERMS = glossary.terms()
 KEYS = {"term", "forms", "chinese", "says", "page", "on", *glossary.ELSEWHERE}
-# Names of OpenCL that are in none of our kernels and pages: OpenCL API 3.0 section 5.1, OpenCL C 3.0 section 6.15.11, and the
-# extension cl_khr_subgroup_shuffle_relative
+# Names of OpenCL that are in none of our kernels and pages: OpenCL API 3.0 section 5.1, OpenCL C 3.0 section 6.15.11,
+# and the extension cl_khr_subgroup_shuffle_relative
 SPECIFIED = {"clCreateCommandQueueWithProperties", "async_work_group_copy", "sub_group_shuffle_down"}
 
 
@@ -151,9 +152,13 @@ def test_a_card_over_a_term(dark, book, browser):
     assert all(part in text for part in (term["says"], *term["chinese"]))
     assert page.evaluate(f"{link('bank conflict')}.getAttribute('aria-describedby')") == "glossary-card"
     assert page.evaluate("document.querySelector('article').getBoundingClientRect().height") == before
-    inside = f"(r => r.left >= 0 && r.right <= innerWidth && r.top >= 0 && r.bottom <= innerHeight)({CARD}.getBoundingClientRect())"
+    inside = (
+        "(r => r.left >= 0 && r.right <= innerWidth && r.top >= 0 && r.bottom <= "
+        f"innerHeight)({CARD}.getBoundingClientRect())"
+    )
     assert page.evaluate(
-        f"{link('bank conflict')}.scrollIntoView({{block: 'center'}}), new Promise(requestAnimationFrame).then(() => {inside})"
+        f"{link('bank conflict')}.scrollIntoView({{block: 'center'}}), new Promise(requestAnimationFrame).then(() => "
+        f"{inside})"
     )
     assert not page.errors
     page.evaluate(axe.script())
@@ -195,7 +200,8 @@ def test_a_tap_shows_the_card_and_stays_on_the_page(book, browser):
     page = browser.open((book / f"{PAGE}.html").as_uri(), width=390)
     page.evaluate(f"{link('bank conflict')}.scrollIntoView({{block: 'center'}})")
     page.evaluate(
-        f"{link('bank conflict')}.dispatchEvent(new PointerEvent('pointerdown', {{pointerType: 'touch', bubbles: true}}))"
+        f"{link('bank conflict')}.dispatchEvent(new PointerEvent('pointerdown', {{pointerType: 'touch', bubbles: "
+        f"true}}))"
     )
     page.evaluate(f"{link('bank conflict')}.click()")
     assert page.evaluate(f"new Promise(done => setTimeout(done, 200)).then(() => !!{CARD})")

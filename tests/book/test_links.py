@@ -20,7 +20,8 @@ def parsed(path):
 
 
 class Tags(HTMLParser):
-    """The links of a page, as (tag, attributes), and its anchors. All pages are many: a tree of each would take minutes."""
+    """The links of a page, as (tag, attributes), and its anchors. All pages are many: a tree of each would take
+    minutes."""
 
     LINKS = ("a", "link", "script", "img", "source", "iframe")
 

@@ -1,4 +1,5 @@
-"""The listings of the page "Which tool when": compiled where that can be done here, and as they were when they were run."""
+"""The listings of the page "Which tool when": compiled where that can be done here, and as they were when they were
+run."""
 
 import importlib.util
 import re

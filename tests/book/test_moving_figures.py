@@ -42,7 +42,8 @@ def click(page, name):
 
 def press(page, key):
     page.evaluate(
-        f"document.querySelector('figure').dispatchEvent(new KeyboardEvent('keydown', {{key: {key!r}, cancelable: true}}))"
+        f"document.querySelector('figure').dispatchEvent(new KeyboardEvent('keydown', {{key: {key!r}, cancelable: "
+        f"true}}))"
     )
 
 
@@ -133,7 +134,10 @@ def test_rounds_are_those_of_the_longest_chains(opened, layers):
     for number in range(1, max(rounds) + 1):
         done = sum(each <= number for each in rounds)
         assert numbers(opened) == [number, max(rounds), rounds.count(number), done, len(rounds)]
-        shown = "[...document.querySelectorAll('g[data-step]')].filter((g) => g.style.display !== 'none' && g.textContent).length"
+        shown = (
+            "[...document.querySelectorAll('g[data-step]')].filter((g) => g.style.display !== 'none' && "
+            "g.textContent).length"
+        )
         assert opened.evaluate(shown) == done
         press(opened, "ArrowRight")
     press(opened, " ")  # from the end it begins again
@@ -163,7 +167,8 @@ def test_largest_and_sum_are_those_of_the_scores_seen_so_far(opened, causal):
             assert ("skipped" in said) == (causal and keys - 2 > first + 3)
             assert ("divided by the sums" in said) == (keys == (first + 4 if causal else 8))
             factors = opened.evaluate(
-                "Object.fromEntries([...document.querySelectorAll('[data-kept=factor]')].map((e) => [e.dataset.query, e.textContent]))"
+                "Object.fromEntries([...document.querySelectorAll('[data-kept=factor]')].map((e) => [e.dataset.query, "
+                "e.textContent]))"
             )
             for query, factor in factors.items():
                 before, there = scores[int(query) - 1, : keys - 2], scores[int(query) - 1, keys - 2 : keys]
@@ -294,7 +299,10 @@ def test_the_ring_is_that_of_the_library(opened):
     for _ in range(7):
         press(opened, "ArrowLeft")
     for step in range(7):
-        script = "Object.fromEntries([...document.querySelectorAll('[data-part]')].map((e) => [e.dataset.part, e.textContent]))"
+        script = (
+            "Object.fromEntries([...document.querySelectorAll('[data-part]')].map((e) => [e.dataset.part, "
+            "e.textContent]))"
+        )
         for place, text in opened.evaluate(script).items():
             worker, part = map(int, place.split())
             assert sum(1 << int(who) for who in text.split("+")) == steps[worker][step][part], (step, place)
@@ -317,7 +325,8 @@ def test_the_systolic_array_is_that_of_the_library(opened):
         assert numbers(opened)[:2] == [clock, run.clocks]
         drawn = {
             kind: opened.evaluate(
-                f"Object.fromEntries([...document.querySelectorAll('[data-{kind}]')].map((e) => [e.dataset.{kind}, e.textContent]))"
+                f"Object.fromEntries([...document.querySelectorAll('[data-{kind}]')].map((e) => [e.dataset.{kind}, "
+                "e.textContent]))"
             )
             for kind in ("weight", "cell", "result")
         }

@@ -78,7 +78,8 @@ PLANTED = {
 MISFITS = {
     '<div style="overflow: hidden; width: 90px; white-space: nowrap">A long line of text</div>': "cuts text off",
     '<div style="overflow: auto"><table><tr><td style="min-width: 900px">1</td></tr></table></div>': "a table wider",
-    '<pre style="overflow: auto">A long line of what a cell has printed, and which nobody can read at once</pre>': "scrolls",
+    '<pre style="overflow: auto">A long line of what a cell has printed, and which nobody can read at '
+    "once</pre>": "scrolls",
 }
 
 
@@ -104,6 +105,9 @@ def test_planted_misfit_is_found(fault, browser, tmp_path):
 
 
 def test_long_code_may_scroll(browser, tmp_path):
-    code = '<div class="cell_input"><pre style="overflow: auto">a_long_line = of_code(that_nobody, can_break, anywhere, at_all)</pre></div>'
+    code = (
+        '<div class="cell_input"><pre style="overflow: auto">a_long_line = of_code(that_nobody, can_break, '
+        "anywhere, at_all)</pre></div>"
+    )
     (tmp_path / "page.html").write_text(SOUND.format(code), encoding="utf-8")
     assert misfits(browser.open((tmp_path / "page.html").as_uri(), width=390)) == []

@@ -1,4 +1,5 @@
-"""The field's word stands where this book had one of its own: the list is private_words.toml, the table docs/WRITING.md's."""
+"""The field's word stands where this book had one of its own: the list is private_words.toml, the table
+docs/WRITING.md's."""
 
 import re
 import tomllib

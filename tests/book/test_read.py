@@ -1,4 +1,5 @@
-"""`make read`, on a small book: text at once, pages live one after another, a failure shown, an interruption survived."""
+"""`make read`, on a small book: text at once, pages live one after another, a failure shown, an interruption
+survived."""
 
 import json
 import os
@@ -32,8 +33,8 @@ PATIENCE = 120  # seconds
 HEADER = "---\nfile_format: mystnb\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
 CELL = "```{code-cell} ipython3\n%s\n```\n"
 START = "# Start\n\n```{toctree}\n%s\n```\n"
-# What two pages do one after the other, or at the same time: lines of a file, or its length. A signal that stops a process
-# takes effect a little later.
+# What two pages do one after the other, or at the same time: lines of a file, or its length. A signal that stops a
+# process takes effect a little later.
 MEASURES = """import psutil
 from pathlib import Path
 from threading import Event

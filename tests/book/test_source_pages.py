@@ -1,4 +1,5 @@
-"""A small book that names files of the library: each is a page with an anchor for each line, and each name leads to it."""
+"""A small book that names files of the library: each is a page with an anchor for each line, and each name leads to
+it."""
 
 import io
 import os

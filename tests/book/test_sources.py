@@ -1,4 +1,5 @@
-"""The chapters' sources: code narrow enough for half a screen; of the library, and where it is folded, for a whole one."""
+"""The chapters' sources: code narrow enough for half a screen; of the library, and where it is folded, for a whole
+one."""
 
 import re
 import sys

@@ -1,4 +1,5 @@
-"""The time that a page says it takes is measured: 200 words a minute, 15 lines of shown code, half a minute for a question."""
+"""The time that a page says it takes is measured: 200 words a minute, 15 lines of shown code, half a minute for a
+question."""
 
 import re
 

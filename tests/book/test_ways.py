@@ -17,7 +17,10 @@ ORDER = [name.removeprefix("chapters/") for name in pages()]
 WALKS = ways.walks()
 FIRST = ["01_why_parallel", "02_threads", "05_threads", "17_claims"]  # they need no page
 PARTLY_LATER = [("10_lstm", "11_softmax")]  # a function that a later page derives
-PAGE = "# {}\n\n```{{admonition}} After this page you can\n- read.\n\n**Time:** {} minutes. **Needs:** {}\n```\n\nMore [9](z.md).\n"
+PAGE = (
+    "# {}\n\n```{{admonition}} After this page you can\n- read.\n\n**Time:** {} minutes. **Needs:** {}\n```\n\nMore "
+    "[9](z.md).\n"
+)
 
 
 def page(file, title, needs, minutes=5):

@@ -1,10 +1,11 @@
-"""Run pages of the book on a machine that its authors did not have: each must run to its end without an error or a warning.
+"""Run pages of the book on a machine that its authors did not have: each must run to its end without an error or a
+warning.
 
     python tests/book/under.py [--clock SEED] [--cores N] [--busy N] [--set NAME=VALUE ...] [page ...]
 
---clock: every time that is measured is multiplied by a random factor of 1/5 to 5 (hostile/sitecustomize.py). --cores: only so
-many. --busy: so many other programs run meanwhile. --set: a variable, as NUMBA_CPU_NAME=nehalem or OPENBLAS_CORETYPE=Haswell.
-What came out of the pages' statements on times is counted; `run` returns it.
+--clock: every time that is measured is multiplied by a random factor of 1/5 to 5 (hostile/sitecustomize.py). --cores:
+only so many. --busy: so many other programs run meanwhile. --set: a variable, as NUMBA_CPU_NAME=nehalem or
+OPENBLAS_CORETYPE=Haswell. What came out of the pages' statements on times is counted; `run` returns it.
 """
 
 import argparse
@@ -33,7 +34,8 @@ def notebook(page):
 
 
 def run(page, timeout=600):
-    """(what is wrong, as sentences; the outcomes of its statements on times) of a page, run in this process's environment."""
+    """(what is wrong, as sentences; the outcomes of its statements on times) of a page, run in this process's
+    environment."""
     from claims import marks
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError

@@ -1,4 +1,5 @@
-"""What a wrong answer to a task of chapter 02 is told: the steps that matter, one value that is wrong, what was seen."""
+"""What a wrong answer to a task of chapter 02 is told: the steps that matter, one value that is wrong, what was
+seen."""
 
 import re
 

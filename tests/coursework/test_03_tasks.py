@@ -1,4 +1,5 @@
-"""The truths of chapter 03's predictions, found in a second way: tick by tick, with two threads that look at a clock."""
+"""The truths of chapter 03's predictions, found in a second way: tick by tick, with two threads that look at a
+clock."""
 
 import numpy as np
 import pytest
@@ -32,7 +33,8 @@ def test_handing_out_by_ticks(chunk):
 
 @pytest.mark.parametrize(("n", "dear"), [(64, 6), (80, 7), (48, 7), (96, 5), (80, 3), (64, 3)])
 def test_the_first_theft_is_that_of_the_library(n, dear):
-    """Two clocks; whoever is behind asks the library for its next row. Thread 0's first row in the other half was stolen."""
+    """Two clocks; whoever is behind asks the library for its next row. Thread 0's first row in the other half was
+    stolen."""
     ranges, clocks, costs = own_ranges(n, 2), [0, 0], [1] * (n // 2) + [dear] * (n // 2)
     row = -1
     while row < n // 2:

@@ -1,4 +1,5 @@
-"""Chapter 09: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
+"""Chapter 09: the specifications in the statements, the tasks and the library say the same; budgets hold what they
+claim."""
 
 import itertools
 from dataclasses import replace

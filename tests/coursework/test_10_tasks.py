@@ -1,4 +1,5 @@
-"""Chapter 10: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
+"""Chapter 10: the specifications in the statements, the tasks and the library say the same; budgets hold what they
+claim."""
 
 import ast
 import math
@@ -92,7 +93,8 @@ def test_every_mistake_gives_something_of_its_own_in_the_first_case(task, right,
 
 @pytest.mark.quick
 def test_stretches_have_the_form_of_their_steps():
-    """What is said of a pair, a maximum and a fraction holds for five steps one after the other, too; the others wait."""
+    """What is said of a pair, a maximum and a fraction holds for five steps one after the other, too; the others
+    wait."""
     judge, rng = tasks.LINEAR.judge, np.random.default_rng(2)
     for name, said in (("A", "waits"), ("B", "pair"), ("C", "max"), ("D", "fraction"), ("E", "waits")):
         for low, high in ((0.5, 1.5), (-1, 0.4), (-2.5, -1)):
@@ -138,7 +140,7 @@ def test_the_message_of_a_gradient_tells_the_measured_slope():
     assert float(slope) == pytest.approx(float(number), rel=1e-3)
 
 
-# ---- plans for a scan --------------------------------------------------------------------------------------------------
+# ---- plans for a scan ------------------------------------------------------------------------------------------------
 
 
 def master_plan():

@@ -1,4 +1,5 @@
-"""Chapter 11: the specifications in the statements, the tasks and the library say the same; budgets hold what they claim."""
+"""Chapter 11: the specifications in the statements, the tasks and the library say the same; budgets hold what they
+claim."""
 
 import inspect
 import re

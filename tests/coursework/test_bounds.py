@@ -1,4 +1,5 @@
-"""No answer that is let through reads or writes outside of its arrays: numba checks the index, or the words are refused."""
+"""No answer that is let through reads or writes outside of its arrays: numba checks the index, or the words are
+refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Inputs on which a program fails: the specification decides, for every kind of program; what is not allowed is refused."""
+"""Inputs on which a program fails: the specification decides, for every kind of program; what is not allowed is
+refused."""
 
 import inspect
 import re

@@ -258,7 +258,10 @@ def test_pages_name_their_tasks_by_the_numbers_of_the_notebook():
 @pytest.mark.parametrize("chapter", definition.chapters())
 def test_pages_name_the_minutes_of_their_tasks(chapter):
     minutes = sum(task.minutes for task in definition.of_chapter(chapter))
-    said = r"(\d+) for the exercises|exercises\]\(\S+\) take (\d+)|(\d+) minutes for all of them|together take about (\d+) minutes"
+    said = (
+        r"(\d+) for the exercises|exercises\]\(\S+\) take (\d+)|(\d+) minutes for all of them|together take about "
+        r"(\d+) minutes"
+    )
     if len(chapter) > 2:  # a second notebook, named with its minutes
         said = rf"{chapter}_\w+\.ipynb\)[^.]* (\d+) minutes"
     pages = [path.stem for path in (ROOT / "chapters").glob(f"{chapter[:2]}_*.md")]

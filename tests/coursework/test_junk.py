@@ -1,4 +1,5 @@
-"""What np.empty makes is not zero by chance: not in the student's check, and not in the grader, which runs the same code."""
+"""What np.empty makes is not zero by chance: not in the student's check, and not in the grader, which runs the same
+code."""
 
 import platform
 from collections import deque

@@ -137,7 +137,8 @@ def test_a_file_or_folder_that_cannot_be_written_is_told(folder, monkeypatch, ca
 
 
 def test_a_file_of_unfinished_parts_is_read_once(folder, monkeypatch):
-    """What one could have pasted: each >>> would look for its <<< through all of the rest, and each line for the next."""
+    """What one could have pasted: each >>> would look for its <<< through all of the rest, and each line for the
+    next."""
 
     class Once:
         read = 0

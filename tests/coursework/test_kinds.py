@@ -240,8 +240,10 @@ def limits(**require):
         (CompiledTask, {"budget": limits(false_sharing=0)}, "budget has no 'false_sharing'"),
         (ParallelTask, {"advice": {"races": "?"}}, "advice has no 'races'; did you mean 'race'?"),
         (ParallelTask, {"budget": limits(inbalance=1)}, "budget has no 'inbalance'; did you mean 'imbalance'?"),
-        (ParallelTask, {"watch": Watch(schedule="cyclical")}, "watch.schedule has no 'cyclical'; did you mean 'cyclic'?"),
-        (FunctionTask, {"advice": {"raised-IndexErorr": "?"}}, "advice has no 'raised-IndexErorr'; did you mean 'raised-IndexError'?"),
+        (ParallelTask, {"watch": Watch(schedule="cyclical")}, "watch.schedule has no 'cyclical'; did you mean "
+                                                              "'cyclic'?"),
+        (FunctionTask, {"advice": {"raised-IndexErorr": "?"}}, "advice has no 'raised-IndexErorr'; did you mean "
+                                                               "'raised-IndexError'?"),
         (FunctionTask, {"budget": limits(arrays=0)}, "budget has no 'arrays'; a FunctionTask takes none"),
         (ScenarioTask, {"advice": {"dead-lock": "?"}}, "advice has no 'dead-lock'; did you mean 'deadlock'?"),
         (ScenarioTask, {"budget": limits(in_flight=2)}, "budget has no 'in_flight'"),

@@ -442,7 +442,7 @@ def test_an_interrupt_of_the_user_stays_one(monkeypatch):
         Local(interrupted).call((1,))
 
 
-# From a shell -----------------------------------------------------------------------------------------------------------
+# From a shell ---------------------------------------------------------------------------------------------------------
 
 
 def notebook_of(folder, *cells):
@@ -469,9 +469,9 @@ def own_progress(tmp_path, monkeypatch):
 
 
 def run_in_a_process(path, watched="", seconds=15):
-    """What `check.run` prints, in a process of its own: an interrupt must not meet the tests. Only the endless cell has a limit,
-    for the others may take long on a busy machine: one that calls `goes_on.set()` is interrupted then, and the process that ends
-    this one is told of `watched` alone."""
+    """What `check.run` prints, in a process of its own: an interrupt must not meet the tests. Only the endless cell has
+    a limit, for the others may take long on a busy machine: one that calls `goes_on.set()` is interrupted then, and the
+    process that ends this one is told of `watched` alone."""
     program = f"""
         import threading
         from pathlib import Path

@@ -588,7 +588,7 @@ def test_an_element_of_empty_that_is_read_first():
     assert watched.of(sums_that_begin_with_0, arguments, 2, "static", None, (), 0.9)["unset"] == ""
 
 
-# Notebook 07, walked through by a student ------------------------------------------------------------------------------
+# Notebook 07, walked through by a student -----------------------------------------------------------------------------
 
 
 @cuda.jit

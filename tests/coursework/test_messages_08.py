@@ -25,7 +25,8 @@ def set_by_a_slice(a, b, out):
 def test_slices_are_refused_by_the_executor_not_by_numba():
     facts = dict(checking.check(definition.find("08-four"), Local(set_by_a_slice)).failure.facts)
     assert facts["it said"].endswith(
-        "uses a slice, which the executor of this course does not take: one thread works on single elements, on several of them in a loop"
+        "uses a slice, which the executor of this course does not take: one thread works on single elements, on "
+        "several of them in a loop"
     )
 
 

@@ -153,7 +153,7 @@ def test_the_key_does_not_tell_the_secret_and_is_read_back(tmp_path):
         assert own.Numbers.read(tmp_path / "n.json") is None
 
 
-# The student's side -----------------------------------------------------------------------------------------------------
+# The student's side ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_tasks_without_numbers_of_ones_own_stay(in_class):
     assert own.told("06b") == []
 
 
-# The grader's side ------------------------------------------------------------------------------------------------------
+# The grader's side ----------------------------------------------------------------------------------------------------
 
 
 def test_the_grader_knows_a_student_by_every_name_of_the_roster(tmp_path):

@@ -1,4 +1,5 @@
-"""Be the scheduler, loops on the roofline, second parts: what a student sees, and what the grader does with the same."""
+"""Be the scheduler, loops on the roofline, second parts: what a student sees, and what the grader does with the
+same."""
 
 import re
 from pathlib import Path
@@ -59,7 +60,8 @@ def test_the_best_is_found_and_no_hint_gives_it_away(task):
 @pytest.mark.quick
 @pytest.mark.parametrize("task", [t for t in SCHEDULES if t.id != "02-hang"], ids=lambda task: task.id)
 def test_no_plain_order_is_the_best(task):
-    """Neither thread by thread nor in turns: something must be thought of. (To hang, threads only have to take turns.)"""
+    """Neither thread by thread nor in turns: something must be thought of. (To hang, threads only have to take
+    turns.)"""
     names = list(task.program.threads)
     plain = [turns * n for turns in (names, names[::-1]) for n in (1, 2, 3, 4, 6, 8, 12, 20)]
     plain += [] if isinstance(task, RoundTask) else [[name] for name in names]  # a round ends where its steps do

@@ -21,7 +21,8 @@ def said(cell):
 
 
 def test_from_the_first_cell_to_a_mended_race():
-    """All cells run as they are handed out, the check is red; with what the texts tell to write, the picture changes and it is green."""
+    """All cells run as they are handed out, the check is red; with what the texts tell to write, the picture changes
+    and it is green."""
     notebook = build.read(TRY)
     cells = {cell.id: cell for cell in notebook.cells}
     changed, mended = copy.deepcopy(cells["try-kernel"]), copy.deepcopy(cells["try-race"])

@@ -1,13 +1,14 @@
-"""Mutants of right answers and of escapes: what admission lets through is run under an audit hook, and does nothing else.
+"""Mutants of right answers and of escapes: what admission lets through is run under an audit hook, and does nothing
+else.
 
     python tests/grading/fuzz.py 100000 --seed 1          (make fuzz; KEEP=FILE keeps what came out)
 
-A mutant is what a hostile notebook may send: the texts of an answer. Grammar-aware mutations put escapes, parts of other
-answers and odd text in its place. Those that are refused are counted by the reason. Those that are admitted are looked at
-as the compiler sees them, by rules that share nothing with admission.py, then defined and run as in the clean process:
-as plain Python, where each event that Python's audit hook tells of must be in EVENTS; kernels then by the executor, with a
-case of their task, and one in COMPILED of the compiled functions by numba, where the bell of the clean process (guard.py)
-listens. At the first that neither allows the process ends and the mutant is told.
+A mutant is what a hostile notebook may send: the texts of an answer. Grammar-aware mutations put escapes, parts of
+other answers and odd text in its place. Those that are refused are counted by the reason. Those that are admitted are
+looked at as the compiler sees them, by rules that share nothing with admission.py, then defined and run as in the clean
+process: as plain Python, where each event that Python's audit hook tells of must be in EVENTS; kernels then by the
+executor, with a case of their task, and one in COMPILED of the compiled functions by numba, where the bell of the clean
+process (guard.py) listens. At the first that neither allows the process ends and the mutant is told.
 """
 
 import argparse
@@ -348,7 +349,7 @@ def _expression(text):
     return ast.parse(text, mode="eval").body
 
 
-# What was admitted -----------------------------------------------------------------------------------------------------
+# What was admitted ----------------------------------------------------------------------------------------------------
 
 WORDS = {
     key: {part for path in language.paths for part in path.split(".")}
@@ -430,7 +431,8 @@ class _TooLong(BaseException):
 
 
 def run(texts, key):
-    """Define an admitted answer as the clean process does, and call it as Python with something small; its functions."""
+    """Define an admitted answer as the clean process does, and call it as Python with something small; its
+    functions."""
     namespace = servant.define(texts, key == "plain")
     threaded = any(
         word in text
@@ -476,8 +478,8 @@ def _call(function, arguments):
 
 
 def launch(function, task):
-    """As the clean process does for a case of the task: a kernel in the executor, a compiled function through numba; whether
-    it came to its end."""
+    """As the clean process does for a case of the task: a kernel in the executor, a compiled function through numba;
+    whether it came to its end."""
     case = min(task.cases, key=lambda case: sum(getattr(x, "size", 1) for x in arguments_of(case, 1, 0)))
     answer, arguments = Local(function, admitted=True), arguments_of(case, 1, 0)
     with contextlib.redirect_stdout(io.StringIO()):

@@ -1,7 +1,7 @@
 """A class of submissions, honest and hostile, with the points each must get.
 
-A row is a function that changes a notebook in which the tasks SOLVED are solved (ALL points of MOST); the others are left
-out to keep the class quick: compiling 07-fused costs a second and a half. `ROWS` maps a name to a Row.
+A row is a function that changes a notebook in which the tasks SOLVED are solved (ALL points of MOST); the others are
+left out to keep the class quick: compiling 07-fused costs a second and a half. `ROWS` maps a name to a Row.
 """
 
 import json
@@ -202,7 +202,10 @@ def ast_transformer_and_patched_numpy(nb):
 
 @row(ALL - LAUNCH - SECTORS)
 def equal_to_everything(nb):
-    source = "class Yes:\n    def __eq__(self, other):\n        return True\n    __le__ = __lt__ = __ge__ = __gt__ = __eq__\n    __hash__ = None\n"
+    source = (
+        "class Yes:\n    def __eq__(self, other):\n        return True\n    __le__ = __lt__ = __ge__ = __gt__ = "
+        "__eq__\n    __hash__ = None\n"
+    )
     cell(nb, "07-launch").source = source + "def launch(n):\n    return Yes()"
     cell(nb, "07-sectors").source = source + "neighbours = every_eighth = four_in_a_row = Yes()"
 
@@ -216,8 +219,8 @@ def showtraceback_replaced(nb):
 @row(ALL + FAILS)
 def data_in_another_way(nb):
     cell(nb, "07-fails").source = (
-        "launch = dict(n=np.int64(96), blocks=3, threads=np.int32(32))\n"
-        "fails = {'first': launch | {'n': 1}, 'second': launch, 'third': launch, 'fourth': {'x': np.linspace(0, 99, 9)}}"
+        "launch = dict(n=np.int64(96), blocks=3, threads=np.int32(32))\nfails = {'first': launch | {'n': 1}, 'second': "
+        "launch, 'third': launch, 'fourth': {'x': np.linspace(0, 99, 9)}}"
     )
 
 
@@ -299,10 +302,10 @@ WAYS = (  # to a module whose name cannot be read from the cell
 )
 def asks_by_a_name_in_pieces(nb):
     cell(nb, "07-sectors").source = (
-        f"for way in {WAYS!r}:\n    try:\n        found = eval(way)\n"
-        "        for q in found.find('07-' + 'sectors').questions:\n            globals()[q.name] = getattr(q, 'tr' + 'uth')()\n"
-        "    except Exception:\n        pass\n"
-        "import gc, glob\nfor a in gc.get_objects():\n    if type(a).__name__ == 'Question':\n        globals()[a.name] = a.truth()\n"
+        f"for way in {WAYS!r}:\n    try:\n        found = eval(way)\n        for q in found.find('07-' + "
+        "'sectors').questions:\n            globals()[q.name] = getattr(q, 'tr' + 'uth')()\n    except Exception:\n"
+        "        pass\nimport gc, glob\nfor a in gc.get_objects():\n    if type(a).__name__ == 'Question':\n        "
+        "globals()[a.name] = a.truth()\n"
     )
     ways = " or ".join(f"{way}.find('07-launch')" for way in WAYS[:1])
     cell(nb, "07-launch").source = (
@@ -330,11 +333,10 @@ def patched_checker(nb):
     cell(nb, "07-add").source = cell(build.read(EXERCISE), "07-add").source
     insert(
         nb,
-        "from coursework import checking, notebook, diagnosis, answer\n"
-        "from coursework.grading import servant, exchange\n"
-        "checking.check = notebook.check = lambda *a, **k: None\n"
-        "diagnosis.compare = lambda *a, **k: None\n"
-        "servant.handle = lambda folder, number, names: exchange.write({'value': [[1, 32], []]}, folder, f'res-{number}')",
+        "from coursework import checking, notebook, diagnosis, answer\nfrom coursework.grading import servant, "
+        "exchange\nchecking.check = notebook.check = lambda *a, **k: None\ndiagnosis.compare = lambda *a, **k: None\n"
+        "servant.handle = lambda folder, number, names: exchange.write({'value': [[1, 32], []]}, folder, "
+        "f'res-{number}')",
         before="07-add",
     )
 
@@ -442,9 +444,10 @@ def kernel_that_imports(nb):
 
 @row(ALL - ADD, flag="refused: add")
 def decorator_that_is_not_ours(nb):
-    cell(
-        nb, "07-add"
-    ).source = "@cuda.jit\n@(lambda f: f)\ndef add(a, b, out):\n    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = a[i] + b[i]"
+    cell(nb, "07-add").source = (
+        "@cuda.jit\n@(lambda f: f)\ndef add(a, b, out):\n    i = cuda.grid(1)\n    if i < out.size:\n        out[i] = "
+        "a[i] + b[i]"
+    )
 
 
 @row(ALL - ADD)
@@ -454,9 +457,10 @@ def kernel_that_never_ends(nb):
 
 @row(ALL - ADD)
 def kernel_with_a_giant_array(nb):
-    cell(
-        nb, "07-add"
-    ).source = "@cuda.jit\ndef add(a, b, out):\n    t = cuda.local.array(10**11, np.float64)\n    t[0] = 0\n    out[cuda.grid(1)] = t[0]"
+    cell(nb, "07-add").source = (
+        "@cuda.jit\ndef add(a, b, out):\n    t = cuda.local.array(10**11, np.float64)\n    t[0] = 0\n    "
+        "out[cuda.grid(1)] = t[0]"
+    )
 
 
 # breaking -----------------------------------------------------------------------------------------------------------
@@ -559,8 +563,8 @@ def path_in_a_result(nb):
 def links_and_pipes_for_replies(nb):
     launch(
         nb,
-        "import os\nfor i in range(200):\n    for name in (f'res-{i}.message', f'res-{i}.part'):\n"
-        "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/etc/passwd', name)",
+        "import os\nfor i in range(200):\n    for name in (f'res-{i}.message', f'res-{i}.part'):\n        if not "
+        "os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/etc/passwd', name)",
     )
 
 
@@ -568,8 +572,8 @@ def links_and_pipes_for_replies(nb):
 def links_and_pipes_for_requests(nb):
     launch(
         nb,
-        "import os\nfor i in range(200):\n    for name in (f'req-{i}.message', f'req-{i}-planted'):\n"
-        "        if not os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/nowhere/at/all', name)",
+        "import os\nfor i in range(200):\n    for name in (f'req-{i}.message', f'req-{i}-planted'):\n        if not "
+        "os.path.lexists(name):\n            os.mkfifo(name) if i % 2 else os.symlink('/nowhere/at/all', name)",
     )
 
 
@@ -578,16 +582,10 @@ def answers_in_place_of_the_clean_process(nb):
     cell(nb, "07-add").source = "@cuda.jit\ndef add(a, b, out):\n    pass"
     insert(
         nb,
-        "import glob, json, threading, time\n"
-        "def forge():\n"
-        "    while True:\n"
-        "        for f in glob.glob('/tmp/dlk-*'):\n"
-        "            for i in range(50):\n"
-        "                try:\n"
-        "                    open(f'{f}/res-{i}.message', 'w').write(json.dumps({'value': [[], {'findings': [], 'excess': []}]}))\n"
-        "                except OSError:\n                    pass\n"
-        "        time.sleep(0.5)\n"
-        "threading.Thread(target=forge, daemon=True).start()",
+        "import glob, json, threading, time\ndef forge():\n    while True:\n        for f in glob.glob('/tmp/dlk-*'):\n"
+        "            for i in range(50):\n                try:\n                    open(f'{f}/res-{i}.message', "
+        "'w').write(json.dumps({'value': [[], {'findings': [], 'excess': []}]}))\n                except OSError:\n"
+        "                    pass\n        time.sleep(0.5)\nthreading.Thread(target=forge, daemon=True).start()",
         before="07-add",
     )
 
@@ -629,7 +627,8 @@ def fork_bomb(nb):
 def kills_the_grader(nb):
     insert(
         nb,
-        "import os, signal\nfor p in (os.getppid(), 1, -1):\n    try:\n        p > 1 and os.kill(p, signal.SIGKILL)\n    except OSError:\n        pass",
+        "import os, signal\nfor p in (os.getppid(), 1, -1):\n    try:\n        p > 1 and os.kill(p, signal.SIGKILL)\n"
+        "    except OSError:\n        pass",
     )
 
 
@@ -637,7 +636,8 @@ def kills_the_grader(nb):
 def writes_grades(nb, out=""):
     insert(
         nb,
-        f"import os\ntry:\n    os.makedirs({out!r}, exist_ok=True)\n    open({str(Path(out) / 'grades.csv')!r}, 'w').write('me,100')\nexcept OSError:\n    pass",
+        f"import os\ntry:\n    os.makedirs({out!r}, exist_ok=True)\n    open({str(Path(out) / 'grades.csv')!r}, "
+        "'w').write('me,100')\nexcept OSError:\n    pass",
     )
 
 
@@ -650,8 +650,8 @@ def phones_home(nb, port=0):
 def breaks_out_of_the_namespace(nb):
     launch(
         nb,
-        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-        "assert libc.unshare(0x10000000) == 0 or libc.mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0 or os.setuid(0) is None",
+        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nassert libc.unshare(0x10000000) == 0 or "
+        "libc.mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0 or os.setuid(0) is None",
     )
 
 

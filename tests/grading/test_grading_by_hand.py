@@ -54,7 +54,7 @@ def graded(tmp_path):
     return write
 
 
-# overrides --------------------------------------------------------------------------------------------------------------
+# overrides ------------------------------------------------------------------------------------------------------------
 
 
 def test_points_and_comments_by_hand_survive_another_run(graded):
@@ -166,7 +166,7 @@ def test_what_a_spreadsheet_makes_of_it_is_read(tmp_path):
     assert (one.student, one.points, one.comment) == ("=anna", 2.5, "ja")
 
 
-# late work --------------------------------------------------------------------------------------------------------------
+# late work ------------------------------------------------------------------------------------------------------------
 
 
 def policy(tmp_path, text):
@@ -292,7 +292,10 @@ def test_a_policy_that_is_not_understood_stops_the_run(tmp_path, text, says):
 
 def test_times_come_from_a_table_and_show_in_all_reports(graded):
     due = "penalty = 10\n[due]\n07 = 2026-11-20T23:59:00+00:00\n"
-    when = "student,exercise,submitted\nAnna,07,2026-11-22T10:00:00+00:00\nben,08,2026-11-29T10:00:00+00:00\nzoe,07,2026-11-22T10:00\n"
+    when = (
+        "student,exercise,submitted\nAnna,07,2026-11-22T10:00:00+00:00\nben,08,2026-11-29T10:00:00+00:00\n"
+        "zoe,07,2026-11-22T10:00\n"
+    )
     folder, rows, said = graded(policy=due, times=when)
     lost = 0.2 * hostile.MOST
     assert (rows["anna"]["late_days"], float(rows["anna"]["final"])) == ("2", round(hostile.MOST - lost, 2))
@@ -318,7 +321,8 @@ def test_a_time_is_read_as_a_form_writes_it(text, utc):
 
 def test_moodles_worksheet_says_when_work_was_handed_in(tmp_path):
     (tmp_path / "w.csv").write_text(
-        'Identifier,Full name,Email address,Last modified (submission)\nParticipant 12,Anna Ant,a@x,"Friday, 20 November 2026, 10:15 PM"\n'
+        'Identifier,Full name,Email address,Last modified (submission)\nParticipant 12,Anna Ant,a@x,"Friday, 20 '
+        'November 2026, 10:15 PM"\n'
         "Participant 13,Ben Bee,b@x,-\n"
     )
     ((cells, exercise, when),) = late.read_times(tmp_path / "w.csv")
@@ -329,7 +333,7 @@ def test_moodles_worksheet_says_when_work_was_handed_in(tmp_path):
         late.read_times(tmp_path / "w.csv")
 
 
-# regrade requests -------------------------------------------------------------------------------------------------------
+# regrade requests -----------------------------------------------------------------------------------------------------
 
 ASKED = "submitted,student,exercise,task,reason\n"
 WINDOW = "regrade_days = 7\n[feedback]\n07 = 2026-11-27T08:00:00+00:00\n"
@@ -422,7 +426,7 @@ def test_a_table_that_holds_no_requests_stops_the_run(graded):
         graded(requests="student,exercise\nanna,07\n")
 
 
-# who is who -------------------------------------------------------------------------------------------------------------
+# who is who -----------------------------------------------------------------------------------------------------------
 
 
 def persons(*described):

@@ -127,7 +127,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence_and_writes_no_grades(tmp_path
     assert not (tmp_path / "out" / "grades.csv").exists()
 
 
-# Waiting, with a Dask that is played -----------------------------------------------------------------------------------
+# Waiting, with a Dask that is played ----------------------------------------------------------------------------------
 
 
 class Cancelled(Exception):

@@ -71,7 +71,7 @@ def column(path, place=5):
     return [row[place] for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig")))]
 
 
-# Canvas -----------------------------------------------------------------------------------------------------------------
+# Canvas ---------------------------------------------------------------------------------------------------------------
 
 
 def test_canvas_gets_its_file_back_with_empty_cells_filled_and_nothing_else_touched(out, tmp_path, capsys):
@@ -168,7 +168,7 @@ def test_two_of_one_name_are_not_mixed_up(tmp_path):
     assert "Zed, Zoe could be Zoë Zed or zed, zoe: left alone" in doubts
 
 
-# Moodle -----------------------------------------------------------------------------------------------------------------
+# Moodle ---------------------------------------------------------------------------------------------------------------
 
 MOODLE = f"""Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments
 Participant 11,Anna Ant,anna@x,Submitted,,{MOST},-,
@@ -210,7 +210,7 @@ def test_a_table_to_map(out):
     assert {r["student"]: r[EXERCISE] for r in lines}["never"] == ""
 
 
-# feedback that is not released yet --------------------------------------------------------------------------------------
+# feedback that is not released yet ------------------------------------------------------------------------------------
 
 BEFORE, AFTER = (datetime.fromisoformat(f"2026-11-27T08:0{minute}:00+01:00") for minute in (0, 1))
 RELEASED = "[feedback]\n07 = 2026-11-27T08:00:30+01:00\n"
@@ -269,7 +269,7 @@ def test_grades_are_exported_before_and_what_was_checked_is_not(out, tmp_path, c
     assert run(out, "--gradescope", "--now", clock=BEFORE) == 0
 
 
-# Gradescope -------------------------------------------------------------------------------------------------------------
+# Gradescope -----------------------------------------------------------------------------------------------------------
 
 
 def submit(tmp_path, autograder, notebook, **user):
@@ -320,7 +320,7 @@ def test_gradescopes_autograder_hands_out_the_result_of_the_submission_that_was_
     assert submit(tmp_path, autograder, "her notebook", email="ben@x")[0] == 1  # nobody gets another's result
 
 
-# Classroom 50 -----------------------------------------------------------------------------------------------------------
+# Classroom 50 ---------------------------------------------------------------------------------------------------------
 
 
 def submission(score):
@@ -367,7 +367,7 @@ def test_classroom_50_keeps_what_is_marked_as_an_override(out, tmp_path, capsys)
     assert "Which assignment?" in (run(*command, "--assignment", "w8"), capsys.readouterr().err)[1]
 
 
-# refusals and files -----------------------------------------------------------------------------------------------------
+# refusals and files ---------------------------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_exported_is_a_sentence(out, tmp_path, capsys):
@@ -392,7 +392,7 @@ def test_short_rows_are_filled_up(tmp_path):
     assert table.text() == "a,b,c\n1,,\n\n2,3,4\n"
 
 
-# feedback ---------------------------------------------------------------------------------------------------------------
+# feedback -------------------------------------------------------------------------------------------------------------
 
 
 def back(*arguments, clock=None):

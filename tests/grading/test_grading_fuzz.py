@@ -1,4 +1,5 @@
-"""Mutants of answers and of escapes: nothing that is admitted does what it may not. fuzz.py says how; `make fuzz` makes 100,000."""
+"""Mutants of answers and of escapes: nothing that is admitted does what it may not. fuzz.py says how; `make fuzz` makes
+100,000."""
 
 import collections
 import json

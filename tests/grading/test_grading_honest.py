@@ -1,7 +1,8 @@
 """One extraction: what is green in a student's notebook is green when it is graded, what is red is red.
 
-Each style is run in IPython's shell, as in Jupyter, and checked there. Then its answer crosses the wall: as the texts that the
-notebook's process sends, checked and written anew by the grader, defined and run as in the clean process. Both say the same.
+Each style is run in IPython's shell, as in Jupyter, and checked there. Then its answer crosses the wall: as the texts
+that the notebook's process sends, checked and written anew by the grader, defined and run as in the clean process. Both
+say the same.
 """
 
 import dataclasses
@@ -107,7 +108,11 @@ RED_KERNELS = {
     "the kernel before": [ADD, ADD.replace("+ b", "- b")],
 }
 
-FIRST = "@njit\ndef scale_shift(x, scale, shift, out):\n    for n in range(x.shape[0]):\n        for i in range(x.shape[1]):\n            for j in range(x.shape[2]):\n                for c in range(x.shape[3]):\n                    out[n, i, j, c] = x[n, i, j, c] * scale[c] + shift[c]\n"
+FIRST = (
+    "@njit\ndef scale_shift(x, scale, shift, out):\n    for n in range(x.shape[0]):\n        for i in "
+    "range(x.shape[1]):\n            for j in range(x.shape[2]):\n                for c in range(x.shape[3]):\n"
+    "                    out[n, i, j, c] = x[n, i, j, c] * scale[c] + shift[c]\n"
+)
 COMPILED = {
     "kept on disk": [FIRST.replace("@njit", "@njit(cache=True)")],
     "numba's own": [FIRST.replace("@njit", "@numba.njit")],
@@ -158,7 +163,10 @@ TASKS = {
 }
 GREEN = [(task, style) for task, (_, styles, _) in TASKS.items() for style in styles]
 RED = [(task, style) for task, (_, _, styles) in TASKS.items() for style in styles]
-SETUP = "import math, threading, time, queue\nimport numba\nimport numpy as np\nfrom numba import njit, prange\nfrom dlkernels import cuda"
+SETUP = (
+    "import math, threading, time, queue\nimport numba\nimport numpy as np\nfrom numba import njit, prange\nfrom "
+    "dlkernels import cuda"
+)
 
 
 class Wall:

@@ -1,4 +1,5 @@
-"""Whose notebook is it? Layouts, archives, names, rosters: every entry gets a row and a reason, nobody another's work."""
+"""Whose notebook is it? Layouts, archives, names, rosters: every entry gets a row and a reason, nobody another's
+work."""
 
 import bz2
 import contextlib
@@ -459,7 +460,7 @@ def test_a_date_in_a_zip_is_local_time_or_the_one_in_utc(tmp_path, in_berlin, mo
     assert datetime.fromtimestamp(found, UTC) == (other if extra == "UTC" else said)
 
 
-# entries that are no work ----------------------------------------------------------------------------------------------
+# entries that are no work ---------------------------------------------------------------------------------------------
 
 
 def test_every_entry_has_a_row_and_a_reason(found, tmp_path):
@@ -490,7 +491,8 @@ def test_every_entry_has_a_row_and_a_reason(found, tmp_path):
         "link": ("missing", "07_vector_add.ipynb is a link, and links are not followed"),
         "notes.txt": ("unmatched: notes.txt is no notebook; look at it", ""),
         "07_vector_add.ipynb": (
-            "unmatched: names no student; put it into a folder with the student's name, as in the roster, and grade again",
+            "unmatched: names no student; put it into a folder with the student's name, as in the roster, and grade "
+            "again",
             "",
         ),
     }
@@ -522,7 +524,7 @@ def test_no_name_is_lost(tmp_path_factory, kinds):
         assert s.path or s.flags or s.status.startswith("unmatched: ")
 
 
-# which exercise ----------------------------------------------------------------------------------------------------------
+# which exercise -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -675,7 +677,8 @@ def test_not_every_number_identifies(tmp_path, title):
 
 
 def test_the_number_of_a_learning_system_is_no_other_number_of_the_roster(found):
-    """It says whose an entry is only where the roster has numbers of that system, or where the name may be theirs, too."""
+    """It says whose an entry is only where the roster has numbers of that system, or where the name may be theirs,
+    too."""
     files = {"Anna Ant_17_assignsubmission_file_/07_vector_add.ipynb": "Anna's"}
     seen = found(files, rows=[{"student": "Ben", "number": "17"}])
     assert {name: (text(row), row.flags) for name, row in seen.items()} == {
@@ -765,7 +768,7 @@ def test_names_of_files(name, student):
     assert (owner and owner.name) == student
 
 
-# notebooks of any size ---------------------------------------------------------------------------------------------------
+# notebooks of any size ------------------------------------------------------------------------------------------------
 
 
 def big(size):

@@ -1,5 +1,5 @@
-"""A worker of the grader that is killed in the middle (kill -9, as a system without memory does): what it was grading is graded
-once more. Whose worker is killed twice has a row that says so, until the next run."""
+"""A worker of the grader that is killed in the middle (kill -9, as a system without memory does): what it was grading
+is graded once more. Whose worker is killed twice has a row that says so, until the next run."""
 
 import contextlib
 import json
@@ -50,8 +50,8 @@ def waited_for(grader, student):
 
 
 def attend(grader, kills, seconds=600):
-    """Kill the worker that has a student's submission, each time another one, as often as `kills` says; then let the notebook go
-    on. Until the grader ends; {student: who was hit}"""
+    """Kill the worker that has a student's submission, each time another one, as often as `kills` says; then let the
+    notebook go on. Until the grader ends; {student: who was hit}"""
     hit, end = {student: [] for student in kills}, time.monotonic() + seconds
     while grader.poll() is None and time.monotonic() < end:
         for student, pids in hit.items():

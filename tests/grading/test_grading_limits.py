@@ -1,4 +1,5 @@
-"""Limits hold for a submission as a whole, and for the grader: whatever a notebook does, it is ended, told and flagged."""
+"""Limits hold for a submission as a whole, and for the grader: whatever a notebook does, it is ended, told and
+flagged."""
 
 import os
 import subprocess
@@ -29,7 +30,8 @@ pytestmark = [
 
 @pytest.fixture
 def ended(request, tmp_path):
-    """Runs a cell, then asks for the number x of the next one; returns ([notes], [flags], x). seconds: for that cell."""
+    """Runs a cell, then asks for the number x of the next one; returns ([notes], [flags], x). seconds: for that
+    cell."""
 
     def run(source, mode="bwrap", limits=LIMITS, seconds=LIMITS.cell_seconds):
         notebook = plugin.Notebook.from_parent(request.session, path=tmp_path / "x.ipynb")
@@ -48,7 +50,10 @@ def ended(request, tmp_path):
 
 
 # In all of them, children do what one process may not.
-CHILDREN = "import os, time\nfor _ in range({count}):\n    if os.fork() == 0:\n{body}\n        time.sleep(300)\n        os._exit(0)\n"
+CHILDREN = (
+    "import os, time\nfor _ in range({count}):\n    if os.fork() == 0:\n{body}\n        time.sleep(300)\n        "
+    "os._exit(0)\n"
+)
 ATTACKS = {
     "memory of children": (
         CHILDREN.format(
@@ -68,14 +73,14 @@ ATTACKS = {
         "limit of files: cell bad: it wrote more than 64 MB",
     ),
     "deleted files": (
-        "import os, time\nkeep = []\nfor i in range(20):\n    keep.append(open('f', 'wb', 0))\n    keep[-1].write(bytes(10 << 20))\n"
-        "    os.unlink('f')\ntime.sleep(300)",
+        "import os, time\nkeep = []\nfor i in range(20):\n    keep.append(open('f', 'wb', 0))\n    "
+        "keep[-1].write(bytes(10 << 20))\n    os.unlink('f')\ntime.sleep(300)",
         "limit of files: cell bad: it wrote more than 64 MB",
     ),
     "deleted files, only mapped": (
-        "import mmap, os, time\nkeep = []\nfor i in range(20):\n    with open('f', 'w+b') as f:\n        f.write(bytes(10 << 20))\n"
-        "        f.flush()\n        fd = os.dup(f.fileno())\n        keep.append(mmap.mmap(fd, 4096))\n        os.close(fd)\n    os.unlink('f')\n"
-        "time.sleep(300)",
+        "import mmap, os, time\nkeep = []\nfor i in range(20):\n    with open('f', 'w+b') as f:\n        "
+        "f.write(bytes(10 << 20))\n        f.flush()\n        fd = os.dup(f.fileno())\n        "
+        "keep.append(mmap.mmap(fd, 4096))\n        os.close(fd)\n    os.unlink('f')\ntime.sleep(300)",
         "",  # Python's mmap keeps the file open, too: see the one before
     ),
     "comm messages": (
@@ -196,8 +201,8 @@ def test_the_grader_does_not_grow_by_what_it_is_sent(ended, monkeypatch):
     """One message of very many parts: nobody may count it before it is there."""
     monkeypatch.setattr(watch, "GRADER", 200 << 20)
     source = (
-        "k = get_ipython().kernel\npart = bytes(1 << 20)\n"
-        "k.session.send(k.iopub_socket, 'comm_msg', {}, parent=k.get_parent(), buffers=[part] * 4000)\nimport time\ntime.sleep(300)"
+        "k = get_ipython().kernel\npart = bytes(1 << 20)\nk.session.send(k.iopub_socket, 'comm_msg', {}, "
+        "parent=k.get_parent(), buffers=[part] * 4000)\nimport time\ntime.sleep(300)"
     )
     _, told, x = ended(source, "bwrap" if not NO_BWRAP else "rlimit")
     assert x == 7
@@ -274,7 +279,7 @@ def _has_filter():
         return False
 
 
-# the grader's own reading ----------------------------------------------------------------------------------------------
+# the grader's own reading ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.quick
@@ -342,7 +347,7 @@ def test_a_process_that_is_ended_too_often_is_not_started_again(ended, monkeypat
         ended(NO_REPLY, "rlimit" if NO_BWRAP else "bwrap")
 
 
-# control groups --------------------------------------------------------------------------------------------------------
+# control groups -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.quick
@@ -399,7 +404,8 @@ def test_where_no_group_is_allowed_there_is_none(monkeypatch):
 
 FILLED = {
     "arrays": "import numpy as np\nkept = []\nwhile True:\n    kept.append(np.ones(1 << 20))",
-    "an error that is caught": "kept = []\ntry:\n    while True:\n        kept.append(bytearray(1 << 20))\nexcept MemoryError:\n    pass",
+    "an error that is caught": "kept = []\ntry:\n    while True:\n        kept.append(bytearray(1 << 20))\nexcept "
+    "MemoryError:\n    pass",
     "small things": "kept = {}\nn = 0\nwhile True:\n    kept[n] = [n] * 1000\n    n += 1",
     "one large thing": "import numpy as np\nkept = np.ones(1 << 40)",
 }

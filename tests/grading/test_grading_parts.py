@@ -340,13 +340,23 @@ def test_what_is_no_number_is_no_constant(value):
 @pytest.mark.parametrize(
     "body",
     [
-        "x.__class__", "open('f')", "open(x)", "eval(x)", "vars(x)", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: 0)()", "x.ctypes.data",
+        "x.__class__", "open('f')", "open(x)", "eval(x)", "vars(x)", "getattr(x, 'y')", "eval('1')", "[i for i in x]", "(lambda: "
+                                                                                                                       "0)()", "x.ctypes.data",
         "cuda.synchronize()", "cuda.cudadrv", "np.load(x)", "np.lib", "math.__dict__", "f'{x}'", "'{0}'.format(x)",
         "x.tofile(y)", "x.shape.__class__", "globals()", "type(x)", "x.dtype.type", "cuda.jit", "cuda.current_context()",
-        "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield x", "await x", "{1: 2}", "numba.objmode",
-        "y = np", "y = cuda.atomic", "cuda = x", "np.x = 3", "(np if x else math).pi", "np[0]", "x.shape = 3", "del x[0]", "for np in x: pass",
+        "print(x.__class__)", "print(open('f'))", "print('{0}'.format(x))", "print(f'{x}')", "y = 'text'", "(x := 3)", "yield "
+                                                                                                                       "x", "await "
+                                                                                                                                  "x", "{1: "
+                                                                                                                                             "2}", "numba.objmode",
+        "y = np", "y = cuda.atomic", "cuda = x", "np.x = 3", "(np if x else math).pi", "np[0]", "x.shape = 3", "del "
+                                                                                                               "x[0]", "for "
+                                                                                                                           "np "
+                                                                                                                           "in "
+                                                                                                                           "x: "
+                                                                                                                           "pass",
         "y: open('f') = 3", "x = y = numba", "(np).ctypeslib", "np.random.rand()", "np.lib.stride_tricks", "numba.core", "cuda.grid.__call__", "print(np)",
-        "x[np]", "x[1:open(2)]", "left_at_line_ = 3", "rounds_1_ = 0", "y = 1" + "0" * 50, "y = 3j", "y = b'a'", "y = ...",
+        "x[np]", "x[1:open(2)]", "left_at_line_ = 3", "rounds_1_ = 0", "y = 1" + "0" * 50, "y = 3j", "y = b'a'", "y = "
+                                                                                                                 "...",
     ],
 )  # fmt: skip
 def test_admission_refuses(body):
@@ -377,17 +387,40 @@ def test_admission_refuses_names_that_nobody_defined():
 @pytest.mark.parametrize(
     "source",
     [
-        "@cuda.jit\n@evil\ndef f(x):\n    pass", "@cuda.jit(device=evil())\ndef f(x):\n    pass", "@cuda.jit(evil)\ndef f(x):\n    pass",
-        "@cuda.jit\ndef f(x=evil()):\n    pass", "@cuda.jit\ndef f(x: evil()):\n    pass", "@cuda.jit\ndef f(*x):\n    pass",
-        "@cuda.jit\ndef f(x: evil(), /):\n    pass", "@cuda.jit\ndef f(*, x=evil()):\n    pass", "@cuda.jit\ndef f(*x: evil()):\n    pass",
-        "@cuda.jit\ndef f(x, **y: evil()):\n    pass", "@cuda.jit\ndef f(*, x: evil()):\n    pass", "@(evil())\ndef f(x):\n    pass",
-        "@cuda.jit\ndef f(x) -> evil():\n    pass", "@cuda.jit\ndef f(x):\n    def g():\n        pass", "@cuda.jit\ndef f(x):\n    x.a = 3",
-        "@cuda.jit\ndef f(x):\n    with x:\n        pass", "@cuda.jit\ndef f(x):\n    try:\n        pass\n    except:\n        pass",
-        "@cuda.jit\ndef f(x):\n    class A: pass", "@cuda.jit\ndef f(x):\n    global y", "def f(x):\n    pass", "f = evil()", "f = [1]", "evil()",
-        "@cuda.jit(link=['a.cu'])\ndef f(x):\n    pass", "@cuda.jit(**evil)\ndef f(x):\n    pass", "@cuda.jit\ndef f(x):\n    pass\nevil()",
-        "@cuda.jit\ndef f(x):\n    pass\n# \u2028evil()\nevil()", "@cuda.jit\ndef cuda(x):\n    pass", "@cuda.jit\nasync def f(x):\n    pass",
-        "class f:\n    pass", "import f", "from os import f", "f = np.float32(evil())", "f = open(1)", "f = np.load(1)", "f: evil() = 3", "f = np", "f, g = 1, 2",
-        "x[0] = 1", "f = 7 ** 7 ** 9", "global f", "@cuda.jit\ndef __f(x):\n    pass", "if evil(): pass", "f = '1'", "f = 1" + "0" * 60,
+        "@cuda.jit\n@evil\ndef f(x):\n    pass", "@cuda.jit(device=evil())\ndef f(x):\n    pass", "@cuda.jit(evil)\n"
+                                                                                                  "def f(x):\n    pass",
+        "@cuda.jit\ndef f(x=evil()):\n    pass", "@cuda.jit\ndef f(x: evil()):\n    pass", "@cuda.jit\ndef f(*x):\n    "
+                                                                                           "pass",
+        "@cuda.jit\ndef f(x: evil(), /):\n    pass", "@cuda.jit\ndef f(*, x=evil()):\n    pass", "@cuda.jit\ndef f(*x: "
+                                                                                                 "evil()):\n    pass",
+        "@cuda.jit\ndef f(x, **y: evil()):\n    pass", "@cuda.jit\ndef f(*, x: evil()):\n    pass", "@(evil())\ndef "
+                                                                                                    "f(x):\n    pass",
+        "@cuda.jit\ndef f(x) -> evil():\n    pass", "@cuda.jit\ndef f(x):\n    def g():\n        pass", "@cuda.jit\ndef f(x):\n    x.a = "
+                                                                                                        "3",
+        "@cuda.jit\ndef f(x):\n    with x:\n        pass", "@cuda.jit\ndef f(x):\n    try:\n        pass\n    except:\n"
+                                                           "        pass",
+        "@cuda.jit\ndef f(x):\n    class A: pass", "@cuda.jit\ndef f(x):\n    global y", "def f(x):\n    pass", "f = "
+                                                                                                                "evil()", "f "
+                                                                                                                              "= "
+                                                                                                                              "[1]", "evil()",
+        "@cuda.jit(link=['a.cu'])\ndef f(x):\n    pass", "@cuda.jit(**evil)\ndef f(x):\n    pass", "@cuda.jit\ndef "
+                                                                                                   "f(x):\n    pass\n"
+                                                                                                   "evil()",
+        "@cuda.jit\ndef f(x):\n    pass\n# \u2028evil()\nevil()", "@cuda.jit\ndef cuda(x):\n    pass", "@cuda.jit\nasync def f(x):\n    "
+                                                                                                       "pass",
+        "class f:\n    pass", "import f", "from os import f", "f = np.float32(evil())", "f = open(1)", "f = np.load(1)", "f: "
+                                                                                                                         "evil() "
+                                                                                                                         "= "
+                                                                                                                         "3", "f "
+                                                                                                                                          "= "
+                                                                                                                                          "np", "f, "
+                                                                                                                                                    "g "
+                                                                                                                                                    "= "
+                                                                                                                                                    "1, "
+                                                                                                                                                    "2",
+        "x[0] = 1", "f = 7 ** 7 ** 9", "global f", "@cuda.jit\ndef __f(x):\n    pass", "if evil(): pass", "f = '1'", "f "
+                                                                                                                     "= "
+                                                                                                                     "1" + "0" * 60,
     ],
 )  # fmt: skip
 def test_admission_refuses_whatever_runs_code_when_it_is_defined(source):
@@ -397,7 +430,10 @@ def test_admission_refuses_whatever_runs_code_when_it_is_defined(source):
 
 def test_annotations_and_text_between_lines_are_not_taken_along():
     """What stands in the notebook ran there, in its own process; in the clean one nothing of it is left."""
-    kernel = "ran = []\n@cuda.jit\ndef f(x: ran.append(1), /, y: ran.append(2) = None) -> ran.append(3):\n    'text'\n    i: int = 0 # \u2028x()\n    x[i] = 1"
+    kernel = (
+        "ran = []\n@cuda.jit\ndef f(x: ran.append(1), /, y: ran.append(2) = None) -> ran.append(3):\n    'text'\n    "
+        "i: int = 0 # \u2028x()\n    x[i] = 1"
+    )
     scope = living.run([kernel.replace(" = None", "")], extraction.prelude() | {"__name__": "answer"})
     assert sorted(scope["ran"]) == [1, 2, 3]
     (text,) = living.collect([kernel.replace(" = None", "")], "f", admission.KERNEL)
@@ -430,16 +466,16 @@ def test_a_long_chain_of_conditions_is_none_of_these():
 @pytest.mark.parametrize("rung", ["cuda.jit", "cuda.jit(device=True)", "cuda.jit(fastmath=True)"])
 def test_admission_takes_the_usual_kernels(rung):
     source = (
-        f"@{rung}\ndef f(A, B, C):\n    '''C = A @ B'''\n    s = cuda.shared.array((16, 16), np.float32)\n"
-        "    i, j = cuda.grid(2)\n    tx = cuda.threadIdx.x\n    total = np.float32(0)\n    for k in range(A.shape[1] // 16):\n"
+        f"@{rung}\ndef f(A, B, C):\n    '''C = A @ B'''\n    s = cuda.shared.array((16, 16), np.float32)\n    i, j = "
+        "cuda.grid(2)\n    tx = cuda.threadIdx.x\n    total = np.float32(0)\n    for k in range(A.shape[1] // 16):\n"
         "        s[tx, cuda.threadIdx.y] = A[i, k]\n        cuda.syncthreads()\n        total += s[tx, k] * B[k, j]\n"
-        "    if i < C.shape[0] and not j >= C.shape[1]:\n        C[i, j] = max(total, 0.0) if total > 0 else -math.exp(total)\n"
-        "    cuda.atomic.add(C, (0, 0), cuda.shfl_down_sync(0xFFFFFFFF, total, 16))\n"
+        "    if i < C.shape[0] and not j >= C.shape[1]:\n        C[i, j] = max(total, 0.0) if total > 0 else "
+        "-math.exp(total)\n    cuda.atomic.add(C, (0, 0), cuda.shfl_down_sync(0xFFFFFFFF, total, 16))\n"
     )
     assert len(living.collect([source], "f", admission.KERNEL)) == 1
 
 
-# flags -------------------------------------------------------------------------------------------------------------------
+# flags ----------------------------------------------------------------------------------------------------------------
 
 
 def outcome_of(student, answers, points=20):

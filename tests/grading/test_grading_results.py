@@ -1,8 +1,8 @@
 """A result is judged alike in a student's notebook and in grading, of whatever kind it is.
 
-The master's answer to each task of plain Python is taken, and what it returns made into something else that a student might
-return: numbers of NumPy, a generator, a set. The notebook's check looks at it, and the grader's: there it crosses the wall in
-files. Both say the same, and what cannot cross is refused in both, with what to write instead.
+The master's answer to each task of plain Python is taken, and what it returns made into something else that a student
+might return: numbers of NumPy, a generator, a set. The notebook's check looks at it, and the grader's: there it crosses
+the wall in files. Both say the same, and what cannot cross is refused in both, with what to write instead.
 """
 
 import collections

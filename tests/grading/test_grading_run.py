@@ -271,11 +271,13 @@ def sentences(answered, varied):
     each = answered["seconds"] / answered["submissions"]
     most = max(answered["grader_bytes"] + varied["grader_bytes"]) / 1e6
     yield (
-        f"On two cores, 200 submissions of 07 with every task answered take {answered['seconds'] / 60:.1f} minutes, {each:.1f} seconds "
-        f"each; {varied['seconds'] / 60:.1f} minutes where half of the class has all right and the others less."
+        f"On two cores, 200 submissions of 07 with every task answered take {answered['seconds'] / 60:.1f} minutes, "
+        f"{each:.1f} seconds each; {varied['seconds'] / 60:.1f} minutes where half of the class has all right and the "
+        "others less."
     )
     yield (
-        f"The grader's own processes need no more than {most:.0f} MB, at the end as at the start (`benchmarks/results/grading.json`)."
+        f"The grader's own processes need no more than {most:.0f} MB, at the end as at the start "
+        "(`benchmarks/results/grading.json`)."
     )
 
 

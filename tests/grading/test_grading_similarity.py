@@ -1,4 +1,5 @@
-"""Answers that look alike: found after renaming, moving and padding; not where the hand-out or the class is the reason."""
+"""Answers that look alike: found after renaming, moving and padding; not where the hand-out or the class is the
+reason."""
 
 import itertools
 import random

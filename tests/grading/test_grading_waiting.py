@@ -1,4 +1,5 @@
-"""The clock of a submission stands still while others have the cores. What Linux says is played, so no machine decides."""
+"""The clock of a submission stands still while others have the cores. What Linux says is played, so no machine
+decides."""
 
 import io
 import os
@@ -30,8 +31,9 @@ class Machine:
         self.passes(0)
 
     def passes(self, seconds, idle=0.0, ended=0.0, **threads):
-        """What a submission lost of so many seconds. threads: (share that it ran, share that it was ready and waited) of each; `ended`:
-        the share that threads ran which came and went; idle: the share of a core's time in which it had nothing to do."""
+        """What a submission lost of so many seconds. threads: (share that it ran, share that it was ready and waited)
+        of each; `ended`: the share that threads ran which came and went; idle: the share of a core's time in which it
+        had nothing to do."""
         self.now += seconds
         self.idle += idle * seconds
         self.ended += ended * seconds
@@ -97,7 +99,8 @@ def test_each_number_is_read_from_its_place(monkeypatch):
         "/proc/7/task/7/schedstat": "1500000000 250000000 12\n",
         "/proc/7/task/8/schedstat": "1 2\n",  # no such numbers
         "/proc/7/stat": "7 (a (b) c) S " + " ".join(str(100 + place) for place in range(4, 53)),
-        "/proc/stat": "cpu 1 2 3 4 5 6\ncpu0 10 20 30 40 50 60\ncpu1 11 21 31 41 51 61\ncpu2 9 9 9 9 9 9\nintr 5 6 7 8 9\n",
+        "/proc/stat": "cpu 1 2 3 4 5 6\ncpu0 10 20 30 40 50 60\ncpu1 11 21 31 41 51 61\ncpu2 9 9 9 9 9 9\nintr 5 6 7 8 "
+        "9\n",
     }
 
     def reads(path):

@@ -1,7 +1,8 @@
-"""The week that the page for instructors shows, from the first command to the last: each command of it is run, and says what the page
-says that it says. Then on from there: work handed in again, exported again.
+"""The week that the page for instructors shows, from the first command to the last: each command of it is run, and says
+what the page says that it says. Then on from there: work handed in again, exported again.
 
-In the page's boxes `...` stands for anything. What `cat` shows of a file that the instructor writes is where the file comes from.
+In the page's boxes `...` stands for anything. What `cat` shows of a file that the instructor writes is where the file
+comes from.
 """
 
 import csv
@@ -216,7 +217,8 @@ def test_dots_stand_for_anything_and_nothing_else_does():
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory):
-    """The week as it stands on the page: (the folder, [(command, shown, said, status), ...], when each was graded, run by run)."""
+    """The week as it stands on the page: (the folder, [(command, shown, said, status), ...], when each was graded, run
+    by run)."""
     shell, steps, graded = Walk(tmp_path_factory.mktemp("week")), [], []
     for command, shown in told():
         steps.append((command, shown, *shell.run(command, shown)))

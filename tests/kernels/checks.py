@@ -43,8 +43,9 @@ def flushes(function, operation, dtype, device):
 def expected_of(operation, arguments, flushes=False):
     """The float64 results of the reference, and how far each element may be from them.
 
-    flushes: for a rung that adds by atomics. On a GPU each number below the smallest normal one may be lost there, be it
-    one of the terms of a sum, or the sum so far: not both in one addition, since a term that is nothing changes no sum.
+    flushes: for a rung that adds by atomics. On a GPU each number below the smallest normal one may be lost there, be
+    it one of the terms of a sum, or the sum so far: not both in one addition, since a term that is nothing changes no
+    sum.
     """
     with np.errstate(all="ignore"):
         expected = operation.reference(*arguments)
@@ -86,8 +87,8 @@ def on_device(x, layout="contiguous"):
 def check(function, operation, arguments, device=False, **options):
     """function(*arguments, **options) against the reference. Returns what came.
 
-    device: hand over arrays in device memory, and expect such; True, or their layouts, one after the other. An input may
-    not change, unless it is `out`.
+    device: hand over arrays in device memory, and expect such; True, or their layouts, one after the other. An input
+    may not change, unless it is `out`.
     """
     arguments = tuple(arguments)
     before = mapped(np.copy, arguments)
@@ -123,7 +124,8 @@ def is_out(came, out):
 
 
 def engine_for(operation):
-    """Kernels for tensor cores are compiled for the CPU in 20 seconds: where a test names no engine, small calls run at once."""
+    """Kernels for tensor cores are compiled for the CPU in 20 seconds: where a test names no engine, small calls run at
+    once."""
     tensor_cores = any(row.capability for row in implementations.of(operation.name, "gpu"))
     stand_in = device_name == "executor" and policy.current() == "auto"
     return cuda.engine("executor") if tensor_cores and stand_in else contextlib.nullcontext()
@@ -170,7 +172,8 @@ def takes_out(operation):
 
 
 def masks(queries, keys):
-    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may look."""
+    """Of each kind: for all queries, for each, one term for all, nobody; with rows and tiles in which nobody may
+    look."""
     draw = np.random.default_rng(5)
     which = draw.random((queries, keys)) < 0.5
     which[3], which[:, 64:] = False, False

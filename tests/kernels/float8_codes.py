@@ -2,9 +2,9 @@
 
     python tests/kernels/float8_codes.py      makes float8_codes.json again; needs ml_dtypes 0.5 and torch 2.13.0
 
-Of ml_dtypes: the codes of all numbers of float16 and bfloat16, and of the middle between two codes with its neighbours in
-float32; numbers are clipped to the ends first, as ours are. Of PyTorch: codes and gradients of some hundred numbers, with
-scales that are powers of two, so that a product with the reciprocal is the quotient.
+Of ml_dtypes: the codes of all numbers of float16 and bfloat16, and of the middle between two codes with its neighbours
+in float32; numbers are clipped to the ends first, as ours are. Of PyTorch: codes and gradients of some hundred numbers,
+with scales that are powers of two, so that a product with the reciprocal is the quotient.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """Run every GPU rung of the table and save the results: `python gpu_results.py results.npz [other.npz]`.
 
 With `other.npz`, the results of another way, only the rungs that have one there are run. Run under different values of
-DLKERNELS_DEVICE, it shows whether two ways of running CUDA kernels agree. numba's simulator has no warp operations and no
-intrinsics: a rung that needs one is saved as an empty array there.
+DLKERNELS_DEVICE, it shows whether two ways of running CUDA kernels agree. numba's simulator has no warp operations and
+no intrinsics: a rung that needs one is saved as an empty array there.
 """
 
 import re
@@ -48,8 +48,8 @@ def calls(operation):
 
 
 def end_threads():
-    """Wait for the threads of a kernel that failed: numba's simulator does not, and a module whose device function one of
-    them is in has a false `cuda` as long."""
+    """Wait for the threads of a kernel that failed: numba's simulator does not, and a module whose device function one
+    of them is in has a false `cuda` as long."""
     for thread in threading.enumerate():
         if type(thread).__name__ == "BlockThread":
             thread.join(60)

@@ -1,4 +1,5 @@
-"""What only attention has: PyTorch's results for random parameters, extreme scores, memory, an exponential of our own."""
+"""What only attention has: PyTorch's results for random parameters, extreme scores, memory, an exponential of our
+own."""
 
 import math
 
@@ -77,7 +78,7 @@ def test_the_record_has_all_kinds():
     assert most >= 5000, "no extreme scores"
 
 
-# ---- extreme scores, in both types -------------------------------------------------------------------------------------
+# ---- extreme scores, in both types -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -103,7 +104,8 @@ def test_extreme_scores(rung, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("rung", [pytest.param(r, id=r.name) for r in implementations.of(ATTENTION)])
 def test_a_mask_of_the_least_number(rung, dtype):
-    """What libraries write for -inf: beside it a score has no digit, so a row of nothing else is a mean, as in PyTorch."""
+    """What libraries write for -inf: beside it a score has no digit, so a row of nothing else is a mean, as in
+    PyTorch."""
     if dtype not in rung.dtypes:
         pytest.skip("not in this type")
     keys = 530 if rung.device == "cpu" else 5  # for several tiles, and several splits of one query
@@ -161,7 +163,7 @@ def test_rows_of_minus_infinity_have_no_softmax(name):
         )
 
 
-# ---- our own exponential -------------------------------------------------------------------------------------------------
+# ---- our own exponential ---------------------------------------------------------------------------------------------
 
 
 def exponentials(x, natural, power):
@@ -192,8 +194,8 @@ def test_the_exponential_is_right_to_two_roundings(dtype, least, once, monkeypat
 
 
 def test_the_polynomial_of_float32_is_nearly_the_best_of_its_degree():
-    """Fitted again by weighted least squares, the weight of a place growing with its error; 1 at 0. Coefficients of 24 bits cost
-    an eighth."""
+    """Fitted again by weighted least squares, the weight of a place growing with its error; 1 at 0. Coefficients of 24
+    bits cost an eighth."""
     r = 0.5 * np.cos(np.linspace(0, np.pi, 2000))  # never 0
     powers = r[:, None] ** np.arange(1, len(exponential.FITTED)) / 2 ** r[:, None]
     rest, weight, least = 1 - 1 / 2**r, np.ones_like(r), np.inf
@@ -208,7 +210,7 @@ def test_the_polynomial_of_float32_is_nearly_the_best_of_its_degree():
     assert ours < 2 * 2.0**-24
 
 
-# ---- memory ----------------------------------------------------------------------------------------------------------------
+# ---- memory ----------------------------------------------------------------------------------------------------------
 
 
 def test_memory_is_counted():
@@ -228,7 +230,7 @@ def test_memory_is_counted():
     }  # fmt: skip
 
 
-# ---- the last barrier of the tile loop -------------------------------------------------------------------------------------
+# ---- the last barrier of the tile loop -------------------------------------------------------------------------------
 
 
 def tiles_launch(kernel, queries=20, keys=70, width=3):
@@ -258,7 +260,7 @@ def test_with_it_there_is_no_finding():
     assert error < 1e-6
 
 
-# ---- wrong arguments -------------------------------------------------------------------------------------------------------
+# ---- wrong arguments -------------------------------------------------------------------------------------------------
 
 Q, K = np.zeros((2, 4, 5, 8), np.float32), np.zeros((2, 2, 7, 8), np.float32)
 WRONG = {
@@ -336,7 +338,8 @@ def test_sums_give_the_logarithm_of_the_exponentials():
 @pytest.mark.parametrize(("causal", "masked"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize(("heads", "width"), [(1, 32), (2, 64), (3, 32), (4, 96), (2, 40)])
 def test_both_walks_through_the_tiles_give_the_gradients(heads, width, causal, masked, monkeypatch):
-    """A head is a task (heads and vectors in whole numbers), or tiles are: ragged, over several tiles, keys shared by heads."""
+    """A head is a task (heads and vectors in whole numbers), or tiles are: ragged, over several tiles, keys shared by
+    heads."""
     monkeypatch.setattr(cpu_backward, "new", lambda shape, dtype: np.full(shape, np.nan, dtype))  # what memory may hold
     random, (queries, keys) = np.random.default_rng(heads), (131, 150 if not causal else 131)
     q, grad = (random.standard_normal((heads, queries, n)) for n in (width, 24))

@@ -47,7 +47,7 @@ def own(way):
     return cases if name in shapes or not name or way.public else cases[::3]
 
 
-# ---- what PyTorch gives ------------------------------------------------------------------------------------------------
+# ---- what PyTorch gives ----------------------------------------------------------------------------------------------
 # Whole numbers: all are compared to the last bit.
 
 
@@ -83,7 +83,8 @@ def test_an_infinite_number_of_a_depthwise_convolution_stays_with_its_terms(wher
 
 
 def gradients_of(grad, x, weight, **options):
-    """Of float64 copies, by the columns of im2col, and the same of the absolute values: what rounding may be compared to."""
+    """Of float64 copies, by the columns of im2col, and the same of the absolute values: what rounding may be compared
+    to."""
     geometry = convolution.geometry.convolution(x.shape[2:], weight.shape[2:], **options)[0]
     given = [one.astype(np.float64) for one in (grad, x, weight)]
     columns = backward.conv2d_backward_columns
@@ -263,7 +264,7 @@ def test_what_pytorch_refuses_is_refused_with_a_sentence(name):
             getattr(dlkernels, name)(*arrays, **torch_says.options(case))
 
 
-# ---- impossible arguments ----------------------------------------------------------------------------------------------
+# ---- impossible arguments --------------------------------------------------------------------------------------------
 
 X, W = np.zeros((2, 4, 5, 6), np.float32), np.zeros((6, 2, 3, 3), np.float32)
 WRONG = {
@@ -332,7 +333,7 @@ def test_wrong_arguments_of_the_others(case):
         function(*arguments, **named)
 
 
-# ---- which way, and why ------------------------------------------------------------------------------------------------
+# ---- which way, and why ----------------------------------------------------------------------------------------------
 
 LAYERS = {
     "conv2d_pointwise": (((2, 8, 9, 10), (5, 8, 1, 1)), {}),
@@ -407,7 +408,7 @@ def test_the_bytes_that_are_told_are_those_of_all_arrays(rung):
     assert conv2d(x[0], weight, **named, explain=True)[1].bytes == (x.nbytes + result.nbytes) // 2 + weight.nbytes
 
 
-# ---- kernels of one pixel ----------------------------------------------------------------------------------------------
+# ---- kernels of one pixel --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("copied", [pointwise.COPIED, 3000, 1], ids=["at once", "some", "a row at a time"])

@@ -17,7 +17,7 @@ def numbers(seed, *shape, dtype="float32"):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-# ---- the cache against recomputation -------------------------------------------------------------------------------------
+# ---- the cache against recomputation ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("group", [1, 3])
@@ -58,7 +58,7 @@ def test_a_full_cache_refuses_or_grows():
         np.testing.assert_array_equal(growing.attend(x[:, :, :1]), roomy.attend(x[:, :, :1]))
 
 
-# ---- bytes -----------------------------------------------------------------------------------------------------------------
+# ---- bytes -----------------------------------------------------------------------------------------------------------
 
 
 def test_bytes_are_wrong_by_half_a_step_and_take_a_quarter():
@@ -74,7 +74,8 @@ def test_bytes_are_wrong_by_half_a_step_and_take_a_quarter():
     exact = reference.decode_attention(q, k, v)
     stored = reference.decode_attention(q, narrow.k, narrow.v)
     np.testing.assert_allclose(narrow.attend(q), stored, rtol=0, atol=1e-5)  # the kernel adds nothing to it
-    # A score is off by |q|_1 * half a step / sqrt(width) at most, so a weight by that factor both ways; a value by half a step.
+    # A score is off by |q|_1 * half a step / sqrt(width) at most, so a weight by that factor both ways; a value by half
+    # a step.
     of_score = np.abs(q).sum(axis=-1).max() * step.max() / 2 / 8
     bound = np.expm1(2 * of_score) * np.abs(v).max() + np.abs(v).max() / 127
     assert 0 < np.abs(narrow.attend(q) - exact).max() < bound
@@ -86,7 +87,7 @@ def test_rows_of_zeros_are_bytes_too():
     np.testing.assert_array_equal(factors, 0)
 
 
-# ---- pages -----------------------------------------------------------------------------------------------------------------
+# ---- pages -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
@@ -129,7 +130,7 @@ def test_a_pool_without_pages_says_so():
         pool.attend([first], x[None, :, :1])
 
 
-# ---- splits and their merge ------------------------------------------------------------------------------------------------
+# ---- splits and their merge ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("splits", [1, 2, 3, 17])
@@ -177,7 +178,7 @@ def test_few_queries_take_the_way_of_few(monkeypatch):
     assert cpu.extra_bytes("attention_split", g, threads=1) < 4 * 3000
 
 
-# ---- wrong arguments -------------------------------------------------------------------------------------------------------
+# ---- wrong arguments -------------------------------------------------------------------------------------------------
 
 Q, K, N = np.zeros((2, 4, 1, 8), np.float32), np.zeros((2, 2, 5, 8), np.float32), np.array([1, 5])
 BYTES, FACTORS, TABLE = K.astype(np.int8), np.ones((2, 2, 5), np.float32), np.array([[0], [1]])
@@ -239,7 +240,7 @@ def test_wrong_caches():
         cache.append(K, K.astype(float))
 
 
-# ---- partial results that do not fit ---------------------------------------------------------------------------------------
+# ---- partial results that do not fit ---------------------------------------------------------------------------------
 
 
 def test_wrong_parts():

@@ -1,5 +1,6 @@
-"""Attention on a GPU in register tiles and on tensor cores, its norms, and one query in parts: what is loaded and how often,
-derived first and then counted; that the compiler keeps patches in registers; right where tiles end, whatever the mask.
+"""Attention on a GPU in register tiles and on tensor cores, its norms, and one query in parts: what is loaded and how
+often, derived first and then counted; that the compiler keeps patches in registers; right where tiles end, whatever the
+mask.
 
 That every rung is right at all sizes and layouts is tested from the examples, in test_operations.py.
 """
@@ -90,7 +91,8 @@ def look_at_patches(width, shape):
 @EXECUTOR
 @pytest.mark.parametrize(("width", "shape", "of_values"), [(64, (4, 2), 12), (32, (4, 1), 8)])
 def test_a_thread_loads_four_numbers_for_many_multiply_adds(width, shape, of_values):
-    """For 4 steps along the width 4 queries and 4 keys; for 4 keys 4 queries' weights, and each key's fours of columns."""
+    """For 4 steps along the width 4 queries and 4 keys; for 4 keys 4 queries' weights, and each key's fours of
+    columns."""
     report = look_at_patches(width, shape)
     warps, tiles = gpu_patches.THREADS // WARP, EDGE // gpu_patches.KEYS
     scores, values = width // 4 * 8, gpu_patches.KEYS // 4 * of_values
@@ -114,7 +116,8 @@ def test_all_numbers_come_once_and_go_once():
 @EXECUTOR
 @pytest.mark.parametrize("kind", KINDS)
 def test_tensor_cores_are_fed_without_conflicts(kind):
-    """A warp loads its queries with 4 times four 8 x 8 matrices; then, for each tile, the keys and the values with 16."""
+    """A warp loads its queries with 4 times four 8 x 8 matrices; then, for each tile, the keys and the values with
+    16."""
     q, k, v = (narrow(x, kind) for x in three(EDGE, 2 * EDGE, 64))
     _, g = geometry(q, k, v, None, False, None, False, HALVES)
     out = np.zeros((EDGE, 64), f32)
@@ -129,7 +132,8 @@ def test_tensor_cores_are_fed_without_conflicts(kind):
     assert report.total["shared_load_requests"] == warps * (4 + tiles * (16 + 16))
     assert report.total["barriers"] == 1 + 2 * tiles
     assert set(ways(report).values()) == {1}, ways(report)
-    # In words of two numbers, 16 bytes at a time; queries and keys come once, and nothing else is read but the one term.
+    # In words of two numbers, 16 bytes at a time; queries and keys come once, and nothing else is read but the one
+    # term.
     assert {array: numbers(report, array) for array in ("q", "k", "v", "mask")} == {
         "q": EDGE * 32 // 4,
         "k": tiles * EDGE * 32 // 4,
@@ -138,11 +142,12 @@ def test_tensor_cores_are_fed_without_conflicts(kind):
     }
 
 
-# ---- norms, and one query: counts, derived first ------------------------------------------------------------------------
+# ---- norms, and one query: counts, derived first ---------------------------------------------------------------------
 
 
 def requests(report, space):
-    """Requests and sectors to each array: {(kind, array): (requests, sectors of each)}; None where there are no sectors."""
+    """Requests and sectors to each array: {(kind, array): (requests, sectors of each)}; None where there are no
+    sectors."""
     found = {}
     for e in report.expressions:
         if e.space == space:
@@ -159,7 +164,8 @@ def shuffles(report):
 @pytest.mark.parametrize(("warps", "times"), [(1, 2), (2, 1), (8, 2)])
 @pytest.mark.parametrize("centred", [True, False], ids=["layer norm", "RMS norm"])
 def test_what_a_norm_asks_for(centred, warps, times):
-    """A row goes three times through the block, or twice without a mean; each sum takes five exchanges and two barriers.
+    """A row goes three times through the block, or twice without a mean; each sum takes five exchanges and two
+    barriers.
 
     The pass that squares names a number twice, and is counted so: the x-ray takes the source as it stands.
     """
@@ -305,9 +311,9 @@ def test_what_rows_give_to_weight_and_bias_is_added_as_they_go_by(count, sums, o
 
 @EXECUTOR
 def test_what_gradients_of_a_norm_load_before_and_after():
-    """16 rows of 128 numbers: 64 times 32 numbers. A block goes four times over its row of x, and the square names it twice; two
-    times over that of the gradient and of the weights. A thread for each column looks again at x, and twice at the gradient.
-    A warp that keeps its rows loads each number once.
+    """16 rows of 128 numbers: 64 times 32 numbers. A block goes four times over its row of x, and the square names it
+    twice; two times over that of the gradient and of the weights. A thread for each column looks again at x, and twice
+    at the gradient. A warp that keeps its rows loads each number once.
     """
     rows, n, warps = 16, 128, 4
     once, across = rows * n // WARP, n // WARP
@@ -432,8 +438,8 @@ def test_what_one_query_asks_for(splits):
     }
     assert shuffles(report) == 5 * keys
     assert report.total["barriers"] == 1
-    # A warp leaves its largest score, its sum and its columns. Then each warp loads what all have: largest scores, sums with
-    # their largest scores, and for its columns of the result, if it has any, numbers with their largest scores.
+    # A warp leaves its largest score, its sum and its columns. Then each warp loads what all have: largest scores, sums
+    # with their largest scores, and for its columns of the result, if it has any, numbers with their largest scores.
     columns = gpu_decode.LANES_COLUMNS
     assert report.total["shared_store_requests"] == warps * (2 + columns)
     own = splits * values // WARP

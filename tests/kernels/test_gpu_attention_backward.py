@@ -88,7 +88,8 @@ def numbers(report, array, kind="load"):
 
 @EXECUTOR
 def test_numbers_come_once_for_each_block_and_way():
-    """Three blocks of 64 queries (the last has 16) go over 80 keys twice; two of 64 keys (16 in the last) over 144 queries."""
+    """Three blocks of 64 queries (the last has 16) go over 80 keys twice; two of 64 keys (16 in the last) over 144
+    queries."""
     by_queries, by_keys = look(144, 80, 32)
     assert [numbers(by_queries, a) for a in ("q", "grad", "k", "v")] == [*[144 * 32] * 2, *[3 * 2 * 80 * 32] * 2]
     assert [numbers(by_keys, a) for a in ("k", "v", "q", "grad")] == [*[80 * 32] * 2, 2 * 2 * 144 * 32, 2 * 144 * 32]
@@ -103,8 +104,9 @@ SIZES = [(32, 4, 1), *(pytest.param(*size, marks=pytest.mark.slow) for size in (
 @EXECUTOR
 @pytest.mark.parametrize(("width", "rows", "fours"), SIZES)
 def test_what_a_warp_loads_from_shared_memory(width, rows, fours):
-    """A product of rows by keys: for 4 steps along the width, 4 keys and `rows` rows. A sum: for 4 keys, `rows` fours of
-    factors and each key's fours of columns. Blocks of queries make 4 products and a sum, blocks of keys 2 and 2 sums."""
+    """A product of rows by keys: for 4 steps along the width, 4 keys and `rows` rows. A sum: for 4 keys, `rows` fours
+    of factors and each key's fours of columns. Blocks of queries make 4 products and a sum, blocks of keys 2 and 2
+    sums."""
     here = DOWN * rows
     by_queries, by_keys = look(here, here, width)
     tiles, tail = divmod(here, KEYS)

@@ -1,5 +1,5 @@
-"""Convolutions on a GPU: what they load and how often, derived first and then counted; that the compiler keeps their tiles
-in registers; which rung is chosen.
+"""Convolutions on a GPU: what they load and how often, derived first and then counted; that the compiler keeps their
+tiles in registers; which rung is chosen.
 
 That every rung is right at all sizes and layouts is tested from the examples, in test_operations.py.
 """
@@ -112,8 +112,8 @@ def test_loads_for_each_result(rung):
 
 @EXECUTOR
 def test_with_a_halo_each_pixel_is_loaded_once():
-    # 18 x 18 pixels for 16 x 16 results. Every warp loads two rows of 16 and, in one more request, the 2 pixels at the end
-    # of each; the first warp also the last two rows, again in two requests. Without, a warp asks for each factor.
+    # 18 x 18 pixels for 16 x 16 results. Every warp loads two rows of 16 and, in one more request, the 2 pixels at the
+    # end of each; the first warp also the last two rows, again in two requests. Without, a warp asks for each factor.
     x, weight = whole(1, INS, 18, 18), whole(1, INS, 3, 3, seed=2)
     for kernel, requests in ((gpu.direct_kernel, TAPS * 8), (gpu.halo_kernel, 8 * 2 + 2)):
         report, _ = look(kernel, x, weight, (16, 16))
@@ -169,8 +169,9 @@ def test_tensor_cores_are_fed_without_conflicts(kind):
 
 @EXECUTOR
 def test_a_block_of_the_gradient_of_pixels():
-    # 64 channels of 128 pixels, 2 x 4 terms: one tile; so much padding that no pixel looks outside. For each multiply-add the
-    # rung before loads a weight and what arrived at a result; here a weight serves 128 pixels, and what arrived 64 channels.
+    # 64 channels of 128 pixels, 2 x 4 terms: one tile; so much padding that no pixel looks outside. For each
+    # multiply-add the rung before loads a weight and what arrived at a result; here a weight serves 128 pixels, and
+    # what arrived 64 channels.
     x, weight, grad = whole(1, 64, 8, 16), whole(2, 64, 2, 2, seed=2), whole(1, 2, 9, 17, seed=3)
     g, _ = geometry.convolution((8, 16), (2, 2), padding=1)
     expected, multiply_adds = reference.conv2d_backward(grad, x, weight, padding=1)[0], 64 * 128 * 8
@@ -190,7 +191,8 @@ def test_a_block_of_the_gradient_of_pixels():
 
 @EXECUTOR
 def test_a_block_of_the_gradient_of_weights():
-    # 64 channels of 32 x 4 weights, 8 pixels: one tile. A warp asks for 8 pixels of 4 channels, and of 4 weights, at once.
+    # 64 channels of 32 x 4 weights, 8 pixels: one tile. A warp asks for 8 pixels of 4 channels, and of 4 weights, at
+    # once.
     x, weight, grad = whole(1, 32, 3, 5), whole(64, 32, 2, 2, seed=2), whole(1, 64, 2, 4, seed=3)
     g, _ = geometry.convolution((3, 5), (2, 2))
     expected, multiply_adds = reference.conv2d_backward(grad, x, weight)[1], 64 * 128 * 8
@@ -401,7 +403,7 @@ def test_windows_that_are_too_large_for_shared_memory():
     np.testing.assert_array_equal(halo(x, weight, dilation=13), reference.conv2d(x, weight, dilation=13))
 
 
-# ---- what the compiler makes of them -----------------------------------------------------------------------------------
+# ---- what the compiler makes of them ---------------------------------------------------------------------------------
 
 
 TILED = (
@@ -448,7 +450,7 @@ def test_tensor_cores_multiply(kind, arch):
     assert view.main_loop["LDSM"] == 12
 
 
-# ---- which way ---------------------------------------------------------------------------------------------------------
+# ---- which way -------------------------------------------------------------------------------------------------------
 
 LAYERS = {
     "conv2d_depthwise_rows": ((1, 6, 9, 9), (6, 1, 3, 3), {"groups": 6, "stride": 2}),
@@ -494,7 +496,7 @@ def test_arrays_whose_places_need_more_than_32_bits(monkeypatch):
         implementations.of("conv2d_half", "gpu")[0](narrow(x, "f16"), narrow(weight, "f16"))
 
 
-# ---- 16-bit numbers ------------------------------------------------------------------------------------------------------
+# ---- 16-bit numbers --------------------------------------------------------------------------------------------------
 
 X, W = np.zeros((1, 2, 5, 5), np.float16), np.zeros((3, 2, 3, 3), np.float16)
 WRONG = {

@@ -1,7 +1,8 @@
-"""Gradients of recurrent networks on a GPU: what a step loads, and that nothing behind the end of a sequence is looked at.
+"""Gradients of recurrent networks on a GPU: what a step loads, and that nothing behind the end of a sequence is looked
+at.
 
-That the rungs are right at all sizes, layers, directions and layouts is tested from the examples, in test_operations.py, and
-beside PyTorch's numbers in test_recurrent.py.
+That the rungs are right at all sizes, layers, directions and layouts is tested from the examples, in
+test_operations.py, and beside PyTorch's numbers in test_recurrent.py.
 """
 
 import numpy as np
@@ -75,7 +76,8 @@ def test_what_stands_behind_the_end_of_a_sequence_is_not_looked_at(kind, batch_f
 @EXECUTOR
 @pytest.mark.parametrize("batch", [1, 2])
 def test_a_step_back_reads_u_once_for_each_sequence_in_whole_sectors(batch):
-    """Thread (sequence, unit) asks for row k of U at its unit: a warp for 32 neighbours. Gradients of gates are one for all."""
+    """Thread (sequence, unit) asks for row k of U at its unit: a warp for 32 neighbours. Gradients of gates are one for
+    all."""
     hidden, steps = 64, 3
     size, rows = batch * hidden, 4 * hidden
     p, u, d = random(steps * batch * rows), random(rows, hidden, seed=2), random(rows, seed=3)

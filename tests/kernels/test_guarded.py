@@ -1,7 +1,7 @@
 """Kernels write into the workspace that they asked for, and no further: beside it, another thread's begins.
 
-Each workspace has exactly the size that was asked for, NaN in it, and a guard on both sides. What a kernel writes beyond it
-would otherwise be noticed only where the system happens to object.
+Each workspace has exactly the size that was asked for, NaN in it, and a guard on both sides. What a kernel writes
+beyond it would otherwise be noticed only where the system happens to object.
 """
 
 import os
@@ -131,7 +131,7 @@ def test_with_half_as_many_registers(file, tests):
     assert " passed" in done.stdout, done.stdout[-500:]
 
 
-# ---- all that take a workspace -----------------------------------------------------------------------------------------
+# ---- all that take a workspace ---------------------------------------------------------------------------------------
 
 USERS = [
     *("scaled_dot_product_attention", "attention_with_sums", "attention_backward_from_sums", "linear_attention"),

@@ -166,7 +166,8 @@ def test_numbers_and_strides_are_not_remembered():
 
 
 def interrupted(*names):
-    """Functions of modules, each of which now also fills the kept memory: as a signal's handler may, which computes, too."""
+    """Functions of modules, each of which now also fills the kept memory: as a signal's handler may, which computes,
+    too."""
 
     def also(function):
         def called(*arguments):

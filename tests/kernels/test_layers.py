@@ -1,4 +1,5 @@
-"""Embedding and dropout: what test_operations.py cannot know of them. Known answers, sums that repeat, what is counted."""
+"""Embedding and dropout: what test_operations.py cannot know of them. Known answers, sums that repeat, what is
+counted."""
 
 import numba
 import numpy as np
@@ -185,8 +186,8 @@ def test_keys_of_several_blocks_are_sorted():
 
 @EXECUTOR
 def test_the_count_that_chooses_the_public_rung():
-    """64 indices into 3 rows of 32 numbers: 2048 atomic additions, of which up to 64 meet in one place; sorted, none, and
-    each number that arrives is loaded once."""
+    """64 indices into 3 rows of 32 numbers: 2048 atomic additions, of which up to 64 meet in one place; sorted, none,
+    and each number that arrives is loaded once."""
     positions, rows, width = 64, 3, 32
     input, grad = np.arange(positions) % rows, np.ones((positions, width), f32)
     atomics = xray(gpu_embedding.atomics_kernel, (1, 8), (32, 8))(input, -1, grad, np.zeros((rows, width), f32))

@@ -1,4 +1,5 @@
-"""Losses: what test_operations.py cannot know of them. Wrong targets, means of nothing, sums that repeat, what is counted."""
+"""Losses: what test_operations.py cannot know of them. Wrong targets, means of nothing, sums that repeat, what is
+counted."""
 
 import numba
 import numpy as np

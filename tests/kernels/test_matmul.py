@@ -58,7 +58,8 @@ def check(function, a, b, out=None):
     allowed = (k + 2) * eps * (np.abs(a).astype(float) @ np.abs(b).astype(float)) + np.finfo(a.dtype).tiny
     wrong = np.argwhere(~(np.abs(got - expected) <= allowed))
     assert not wrong.size, (
-        f"{wrong.shape[0]} of {got.size} wrong, first {wrong[0]}: {got[tuple(wrong[0])]}, expected {expected[tuple(wrong[0])]}"
+        f"{wrong.shape[0]} of {got.size} wrong, first {wrong[0]}: {got[tuple(wrong[0])]}, expected "
+        f"{expected[tuple(wrong[0])]}"
     )
     np.testing.assert_array_equal(a, copies[0])
     np.testing.assert_array_equal(b, copies[1])

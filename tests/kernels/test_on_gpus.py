@@ -60,8 +60,8 @@ def test_the_simulator_of_numba_agrees(tmp_path):
 
 
 def compilations():
-    """(row, number of its kernel, signature, architecture). All for the architecture that pages show; further signatures of
-    the rungs that users get for one in turn; all the rest at night."""
+    """(row, number of its kernel, signature, architecture). All for the architecture that pages show; further
+    signatures of the rungs that users get for one in turn; all the rest at night."""
     for row in implementations.everything():
         for number, (_, signatures) in enumerate(row.kernels):
             for turn, signature in enumerate(signatures):
@@ -112,8 +112,8 @@ def same_compiler():
 
 
 def but_integers(instructions):
-    """Counts without those of integers: numba orders sets by addresses in memory, and the compiler then writes an index in
-    one of two ways now and then (MOV, IADD3 for SHF)."""
+    """Counts without those of integers: numba orders sets by addresses in memory, and the compiler then writes an index
+    in one of two ways now and then (MOV, IADD3 for SHF)."""
     whole = ("IADD", "IMAD", "IMNMX", "ISETP", "LEA", "LOP3", "MOV", "PLOP3", "PRMT", "SEL", "SHF")
     return {kind: n for kind, n in instructions["counts"].items() if not kind.removeprefix("U").startswith(whole)}
 

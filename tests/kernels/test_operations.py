@@ -190,7 +190,8 @@ def test_device_arrays(row):
 
 
 def of_rungs(by_day):
-    """The rungs for GPUs. Where there is none, a kernel is compiled for the CPU first: what is not `by_day` waits for the night."""
+    """The rungs for GPUs. Where there is none, a kernel is compiled for the CPU first: what is not `by_day` waits for
+    the night."""
     rungs = [row for row in ROWS if row.device == "gpu"]
     night = [[IN_TURN] if by_day(row) or not stand_in(row) else [pytest.mark.slow] for row in rungs]
     return pytest.mark.parametrize(
@@ -199,7 +200,8 @@ def of_rungs(by_day):
 
 
 def large_by_day(row):
-    """Those for tensor cores have files of their own; two of attention are compiled for a minute or two, and pages run them."""
+    """Those for tensor cores have files of their own; two of attention are compiled for a minute or two, and pages run
+    them."""
     costly = row.name in ("attention_register_tiles", "decode_split_gpu")
     return row.public and not costly and not row.capability and not OPERATIONS[row.operation].backward_of
 

@@ -1,4 +1,5 @@
-"""What `import dlkernels` brings at once, what it brings when it is asked, and that the table is whole whoever came first."""
+"""What `import dlkernels` brings at once, what it brings when it is asked, and that the table is whole whoever came
+first."""
 
 import json
 import subprocess
@@ -40,7 +41,10 @@ def test_the_table_is_whole_and_in_order_whatever_was_imported_first(first):
 
 
 def test_a_ladder_is_found_when_another_folder_was_asked_for():
-    code = "import json; from dlkernels import add, implementations; print(json.dumps([r.name for r in implementations.of('lstm')]))"
+    code = (
+        "import json; from dlkernels import add, implementations; print(json.dumps([r.name for r in "
+        "implementations.of('lstm')]))"
+    )
     assert fresh(code) == [rung.name for rung in implementations.of("lstm")]
 
 

@@ -1,5 +1,5 @@
-"""Quantisation: what test_operations.py cannot know of it. All codes, all numbers of 16 bits, ties; what other libraries
-make of them; errors of half a step; bytes that move."""
+"""Quantisation: what test_operations.py cannot know of it. All codes, all numbers of 16 bits, ties; what other
+libraries make of them; errors of half a step; bytes that move."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,8 @@ BACK = [pytest.param(rung, id=rung.name) for rung in implementations.of("dequant
 
 
 def same_codes(found, kept, x):
-    """Of what is no number the sign is not compared: x86 makes such a float32 of float16 with its sign, others may not."""
+    """Of what is no number the sign is not compared: x86 makes such a float32 of float16 with its sign, others may
+    not."""
     missing = np.isnan(x)
     np.testing.assert_array_equal(found[~missing], kept[~missing])
     np.testing.assert_array_equal(found[missing] & 0x7F, kept[missing] & 0x7F)
@@ -113,7 +114,8 @@ def test_nf4_is_made_of_quantiles():
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_whole_numbers_are_those_of_pytorch(rung):
-    """On x86 it adds the zero point before it rounds: with an odd one ties go the other way. fake_quantize adds it after."""
+    """On x86 it adds the zero point before it rounds: with an odd one ties go the other way. fake_quantize adds it
+    after."""
     x, of = others.numbers(), SAYS["quantized"]
     np.testing.assert_array_equal(rung(x, 0.5, -4, "int8"), of["int8"])
     np.testing.assert_array_equal(rung(x, 0.5, 100, "uint8"), of["uint8"])
@@ -262,7 +264,8 @@ def test_a_wrong_argument_ends_in_a_sentence(name):
 
 @pytest.mark.parametrize("name", ["thread", "warp", "wide"])
 def test_four_bits_a_weight_are_what_moves(name):
-    """A warp that reads neighbouring bytes moves each byte of the weight once; threads a row apart a sector for each byte."""
+    """A warp that reads neighbouring bytes moves each byte of the weight once; threads a row apart a sector for each
+    byte."""
     outputs, inputs, group = 32, 256, 64
     draw = np.random.default_rng(1)
     x, weight = draw.standard_normal(inputs).astype(f32), draw.integers(0, 256, (outputs, inputs // 2), np.uint8)

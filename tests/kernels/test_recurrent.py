@@ -154,7 +154,8 @@ def test_vectors_are_used(rung, monkeypatch):
 @pytest.mark.parametrize("rung", [pytest.param(rung, id=rung.name) for rung in VECTORS])
 @pytest.mark.parametrize("features", [fast.DEEP, fast.DEEP + 1])
 def test_few_features_and_many(rung, features):
-    """W x comes from panels of W, or is a product by blocks: of some columns that fill no vector, and more steps than one block."""
+    """W x comes from panels of W, or is a product by blocks: of some columns that fill no vector, and more steps than
+    one block."""
     operation, batch, hidden = implementations.OPERATIONS[rung.operation], fast.lanes + 3, fast.UNITS + fast.ROWS + 1
     steps = fast.BLOCK // (4 * hidden * batch) + 2
     check(rung, operation, operation.examples.make((steps, batch, features, hidden), 0, dtype="float32"))
@@ -304,7 +305,8 @@ def test_wrong_arguments(case):
 @pytest.mark.parametrize("rung", [pytest.param(rung, id=rung.name) for rung in VECTORS])
 @pytest.mark.parametrize("batch", [1, 4, fast.lanes + 1])
 def test_what_is_not_chosen_of_two_states_does_no_harm(rung, batch):
-    """An infinite state that goes on does not become NaN; one that has ended stays as it was, whatever its padding would make."""
+    """An infinite state that goes on does not become NaN; one that has ended stays as it was, whatever its padding
+    would make."""
     hidden, gates = fast.ACROSS * fast.lanes, 4 if rung.operation == "lstm" else 3
     rng = np.random.default_rng(0)
     x = rng.standard_normal((3, batch, 2)).astype("f")
@@ -346,7 +348,7 @@ def test_gates_of_groups_of_sequences_and_parts_of_panels(hidden, batch):
         np.testing.assert_allclose(one, other, rtol=0, atol=2e-5 * max(1, abs(other).max()))
 
 
-# ---- gates -------------------------------------------------------------------------------------------------------------
+# ---- gates -----------------------------------------------------------------------------------------------------------
 
 
 @njit

@@ -194,7 +194,8 @@ def test_wrong_arguments_of_cumsum():
 
 
 def test_edges_and_what_is_outside():
-    """As torch.histc: an edge belongs to the bin above it, the last one to the last bin; NaN and what is outside to none."""
+    """As torch.histc: an edge belongs to the bin above it, the last one to the last bin; NaN and what is outside to
+    none."""
     x = np.array([0, 0.25, 0.5, 0.75, 1, 1.0001, -0.0001, np.nan, np.inf, -np.inf, -0.0], f32)
     for row in implementations.of("histogram"):
         np.testing.assert_array_equal(row(x, 4, 0, 1), [2, 1, 1, 2], err_msg=row.name)

@@ -311,7 +311,8 @@ def test_both_lose_where_one_row_is_huge():
 
 @EXECUTOR
 def test_the_merge_path_loses_where_rows_are_even():
-    """It has barriers, shared memory, and ends of rows that are stored apart; a matrix of even rows needs none of that."""
+    """It has barriers, shared memory, and ends of rows that are stored apart; a matrix of even rows needs none of
+    that."""
     long, short = counted("64 in each row"), counted("one in each row")
     assert long["vector"]["barriers"] == short["scalar"]["barriers"] == 0
     assert long["merge"]["barriers"] > 10

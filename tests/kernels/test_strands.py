@@ -24,7 +24,8 @@ def network(steps, batch, features, hidden, layers):
     return draw(steps, batch, features), draw(layers, batch, hidden), draw(layers, batch, hidden), *weights, *biases
 
 
-# Blocks of steps that do not fit, more layers than blocks, a batch that does not fit its parts, sequences that end early.
+# Blocks of steps that do not fit, more layers than blocks, a batch that does not fit its parts, sequences that end
+# early.
 @pytest.mark.parametrize("name", ["lstm_wavefront", "lstm_batch_parts"])
 @pytest.mark.parametrize(
     ("size", "padded"),

@@ -73,7 +73,8 @@ def met(whose, members, patience):
 
 
 def meeting(threads, members):
-    """Who came to tasks that end when all of them have begun: each needs a thread of its own, however late that comes."""
+    """Who came to tasks that end when all of them have begun: each needs a thread of its own, however late that
+    comes."""
     whose = np.full(threads, -1)
     met(whose, members, PATIENCE * 10**9)
     return sorted(whose.tolist())

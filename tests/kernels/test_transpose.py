@@ -1,5 +1,5 @@
-"""The transpose on a GPU: sectors and bank conflicts, derived first and then counted; matrices taller than a grid. On the CPU:
-what is there already is not turned twice.
+"""The transpose on a GPU: sectors and bank conflicts, derived first and then counted; matrices taller than a grid. On
+the CPU: what is there already is not turned twice.
 
 That every rung is right at all sizes and layouts is tested from the examples, in test_operations.py.
 """

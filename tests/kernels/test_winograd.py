@@ -34,7 +34,7 @@ def error(result, x, weight, **named):
     return np.abs(result - reference.conv2d(x, weight, **named))
 
 
-# ---- the matrices ----------------------------------------------------------------------------------------------------------
+# ---- the matrices ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("points", [winograd.POINTS, (1, 2), (0.5, 3)])
@@ -83,14 +83,15 @@ def test_these_points_halve_the_error():
 
 
 def test_the_bounds_follow_from_the_matrices():
-    """The largest that a result of ones may become, each step with the worst signs, over the 81 of a direct sum's bound."""
+    """The largest that a result of ones may become, each step with the worst signs, over the 81 of a direct sum's
+    bound."""
     for m in (2, 4):
         of_pixels, of_weights, of_results = map(np.abs, winograd.matrices(m))
         worst = (of_results @ (of_pixels.sum(axis=1) * of_weights.sum(axis=1))).max() ** 2
         assert 2 * worst / 81 < choose.WORSE[f"conv2d_winograd_{m}x{m}"] < 4 * worst / 81
 
 
-# ---- errors of the rungs -------------------------------------------------------------------------------------------------
+# ---- errors of the rungs ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("values", ["normal", "positive", "outlier", "alternating"])
@@ -121,8 +122,8 @@ def test_errors_of_usual_numbers_beside_direct_sums():
 
 
 def test_an_infinite_pixel_is_not_a_number_for_winograd():
-    """Each result is made of the pixels that its tile sees, so nothing goes further; but some of them are subtracted from
-    each other."""
+    """Each result is made of the pixels that its tile sees, so nothing goes further; but some of them are subtracted
+    from each other."""
     x, weight = np.ones((1, 1, 12, 12), np.float32), np.ones((1, 1, 3, 3), np.float32)
     x[0, 0, 3, 3] = np.inf
     for name in ("conv2d_winograd_2x2", "conv2d_winograd_4x4"):
@@ -132,7 +133,7 @@ def test_an_infinite_pixel_is_not_a_number_for_winograd():
         np.testing.assert_allclose(result[..., 8:, 8:], 9, rtol=1e-5)
 
 
-# ---- what conv2d chooses ---------------------------------------------------------------------------------------------------
+# ---- what conv2d chooses ---------------------------------------------------------------------------------------------
 
 
 def chosen(x, weight, **named):
@@ -213,7 +214,7 @@ def test_what_winograd_is_not_for(name):
     assert "would be faster" not in choice.why
 
 
-# ---- large kernels -----------------------------------------------------------------------------------------------------------
+# ---- large kernels ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("span", "results"), [(3, 5), (31, 200), (200, 100), (700, 3), (1, 1)])
@@ -223,7 +224,8 @@ def test_squares_hold_the_kernel(span, results):
 
 
 def test_squares_are_small_only_where_the_picture_is():
-    """Each transform costs something beside its numbers: cut into squares of 8, a picture took three times as long as with 24."""
+    """Each transform costs something beside its numbers: cut into squares of 8, a picture took three times as long as
+    with 24."""
     assert fft.length(3, 94, 4) >= 24
     assert fft.length(3, 6, 256) <= 8
 
@@ -250,7 +252,8 @@ def test_fft_takes_squares_in_parts(monkeypatch):
 
 
 def test_a_few_tiles_do_not_pay_for_large_ones():
-    """The last layer of a network: of many pictures F(4x4); of a few F(2x2), which is nearer, too; of one, with AVX-512, neither."""
+    """The last layer of a network: of many pictures F(4x4); of a few F(2x2), which is nearer, too; of one, with
+    AVX-512, neither."""
     x, weight = layer(3, (16, 64, 7, 7), 64)
     few = "conv2d_winograd_2x2" if winograd.REGISTERS == 32 else "conv2d_winograd_4x4"
     one = "conv2d_implicit" if winograd.REGISTERS == 32 else "conv2d_winograd_2x2"

@@ -2,8 +2,8 @@
 
     python tests/kernels/torch_attention.py      makes torch_attention.json again; needs torch 2.13.0
 
-Inputs come from a formula. All is computed in float64; of each result three sums of its elements are kept, two of them with
-weights, to twelve digits, and which elements are NaN. What PyTorch refuses is kept, too.
+Inputs come from a formula. All is computed in float64; of each result three sums of its elements are kept, two of them
+with weights, to twelve digits, and which elements are NaN. What PyTorch refuses is kept, too.
 """
 
 import json
@@ -101,7 +101,8 @@ def a_case(draw):
 def spoil(draw, case):
     """Make it impossible.
 
-    Not with fewer values than keys, or with a mask and is_causal: of its ways on a CPU, PyTorch 2.13 checks these in some.
+    Not with fewer values than keys, or with a mask and is_causal: of its ways on a CPU, PyTorch 2.13 checks these in
+    some.
     """
     if draw.random() < 0.5:
         case["k"][-1] += 1

@@ -2,9 +2,10 @@
 
     python tests/kernels/torch_integer.py     makes torch_integer.json again; needs torch 2.13.0 on x86
 
-Codes come from a formula. Of each call all codes of the result are kept, oneDNN's as differences from FBGEMM's: FBGEMM rounds in float32 as we
-do, and so its codes are ours; oneDNN's may differ by one. FBGEMM's depthwise kernel adds pairs of products in 16 bits
-(vpmaddubsw): with codes of full range it is wrong, which the record shows, and with 7 bits (reduce_range) it is right.
+Codes come from a formula. Of each call all codes of the result are kept, oneDNN's as differences from FBGEMM's: FBGEMM
+rounds in float32 as we do, and so its codes are ours; oneDNN's may differ by one. FBGEMM's depthwise kernel adds pairs
+of products in 16 bits (vpmaddubsw): with codes of full range it is wrong, which the record shows, and with 7 bits
+(reduce_range) it is right.
 """
 
 import base64

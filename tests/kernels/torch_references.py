@@ -2,9 +2,9 @@
 
     python tests/kernels/torch_references.py     makes torch_references.json again; needs torch 2.13.0
 
-Inputs are small whole numbers that a formula gives. Their products add up without rounding, in any order: each result is
-the same everywhere, and three sums of its elements, two of them with weights, tell it from all others that we may make.
-What PyTorch refuses is kept, too. Pixels of means are multiples of all lengths that a window has.
+Inputs are small whole numbers that a formula gives. Their products add up without rounding, in any order: each result
+is the same everywhere, and three sums of its elements, two of them with weights, tell it from all others that we may
+make. What PyTorch refuses is kept, too. Pixels of means are multiples of all lengths that a window has.
 """
 
 import json
@@ -161,7 +161,8 @@ def convolved(case):
 
 
 def pooled(name, case):
-    """The same for a pooling; None where a dilated window has no pixel, for which PyTorch names one that does not exist."""
+    """The same for a pooling; None where a dilated window has no pixel, for which PyTorch names one that does not
+    exist."""
     import torch
 
     values, arriving = pixels(case, mean="avg" in name)

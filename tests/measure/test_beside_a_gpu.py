@@ -32,7 +32,7 @@ def sanitizer():
     return importlib.import_module("gpu_sanitizer")
 
 
-# -- gpu_differential ----------------------------------------------------------------------------------------------------
+# -- gpu_differential --------------------------------------------------------------------------------------------------
 
 
 class Planted:
@@ -73,7 +73,8 @@ def kernel(y, n):
 
 @pytest.fixture
 def made(differential, monkeypatch):
-    """The script takes these kernels for those of its seeds: a condition behind whose barriers blocks may not all come."""
+    """The script takes these kernels for those of its seeds: a condition behind whose barriers blocks may not all
+    come."""
 
     def make(condition, barriers="block"):
         from generator_case import HEADER, Case
@@ -218,7 +219,7 @@ def test_kernels_with_floats_are_compiled_without_the_linker(differential, made)
     assert gpu.compiled(without).targetoptions["lto"] is not False
 
 
-# -- gpu_sanitizer -------------------------------------------------------------------------------------------------------
+# -- gpu_sanitizer -----------------------------------------------------------------------------------------------------
 
 LOG = """========= COMPUTE-SANITIZER
 ========= Warning: Race reported between Write access at zoo_buggy::no_barrier[abi:v1](Array<float>)+0x190 in zoo_buggy.py:22

@@ -207,7 +207,8 @@ def test_the_xray_counts_what_a_rung_launches(monkeypatch):
 
 @pytest.mark.parametrize("engine", ["executor", "compiled"])
 def test_both_engines_count_the_wavefronts_that_the_gpu_counted(engine):
-    """From the kernel's source to the sum of the report; all patterns by the model alone: tests/xray/test_traffic.py."""
+    """From the kernel's source to the sum of the report; all patterns by the model alone:
+    tests/xray/test_traffic.py."""
     banks = script("gpu_banks")
     table, kernels = banks.patterns(), banks.kernels()
     places, values = {name: k for k, name in enumerate(table)}, np.array(list(table.values()))

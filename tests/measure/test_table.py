@@ -54,7 +54,9 @@ def test_columns_of_numbers_are_found_and_aligned_to_the_right():
     ("cells", "aligned"),
     [
         (("256", "1,024"), True), (("-0.5", "1e-3"), True), (("3 us", "12 MiB"), True), (("16x", "-"), True),
-        (("64 channels, 56 x 56", "3 x 3"), False), (("1, free", "2, pinned"), False), (("4096 x 4096",), False), (("3 of 4",), False),
+        (("64 channels, 56 x 56", "3 x 3"), False), (("1, free", "2, pinned"), False), (("4096 x 4096",), False), (("3 "
+                                                                                                                    "of "
+                                                                                                                    "4",), False),
     ],
 )  # fmt: skip
 def test_a_first_column_of_names_that_begin_with_digits_stands_to_the_left(cells, aligned):

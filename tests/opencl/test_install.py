@@ -62,7 +62,8 @@ def test_where_all_is_there_nothing_is_run(system):
 @pytest.mark.parametrize(("programs", "name", "words"), [
     (("apt-get",), "Linux", "Ask an administrator for: apt-get install pocl-opencl-icd oclgrind"),
     (("dnf",), "Linux", "sudo dnf install pocl"), (("pacman",), "Linux", "sudo pacman -S pocl"),
-    (("brew",), "Darwin", "brew install pocl"), ((), "Darwin", "brew.sh"), ((), "Windows", "A GPU's driver brings OpenCL"),
+    (("brew",), "Darwin", "brew install pocl"), ((), "Darwin", "brew.sh"), ((), "Windows", "A GPU's driver brings "
+                                                                                           "OpenCL"),
     ((), "Linux", "your system's packages"),
 ])  # fmt: skip
 def test_elsewhere_it_says_what_to_do(system, capsys, programs, name, words):

@@ -1,4 +1,5 @@
-"""Every operation in OpenCL, from the examples of the table alone: against float64, at all sizes, layouts and values."""
+"""Every operation in OpenCL, from the examples of the table alone: against float64, at all sizes, layouts and
+values."""
 
 import functools
 import inspect

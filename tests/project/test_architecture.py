@@ -117,12 +117,17 @@ def wrong_arrows(path):
         if there[0] != here[0]:
             allowed = [tuple(rule.split(".")) for rule in ARROWS[here[0]]]
             if not any(there[: len(rule)] == rule for rule in allowed):
-                yield f"{'.'.join(here)} may know {', '.join(ARROWS[here[0]]) or 'no other package'}, not {'.'.join(there)}"
+                yield (
+                    f"{'.'.join(here)} may know {', '.join(ARROWS[here[0]]) or 'no other package'}, not "
+                    f"{'.'.join(there)}"
+                )
         elif len(there) > 1 and len(here) > 1 and here[1] in rooms and there[1] != here[1]:
             room = LIBRARY / there[0] / there[1]
             exists = room.is_dir() or room.with_suffix(".py").is_file()
             if exists and there[1] not in rooms[here[1]]:
-                yield f"{here[0]}.{here[1]} may know {', '.join(rooms[here[1]]) or 'itself only'}, not {'.'.join(there)}"
+                yield (
+                    f"{here[0]}.{here[1]} may know {', '.join(rooms[here[1]]) or 'itself only'}, not {'.'.join(there)}"
+                )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(LIBRARY)))

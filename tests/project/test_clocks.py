@@ -29,8 +29,8 @@ SHORT = [
 
 
 class Assertions(clocks.Page):
-    """Assertions of a file of tests whose operands come from a clock: as on a page (`# exact: why` marks what is exact all the
-    same), but for
+    """Assertions of a file of tests whose operands come from a clock: as on a page (`# exact: why` marks what is exact
+    all the same), but for
 
     - the functions of cpulab.measure that are given a `clock`, which a test controls,
     - comparisons with 0: a clock never goes back,

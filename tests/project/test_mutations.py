@@ -1,5 +1,5 @@
-"""Each planted fault (mutations.py) has its place in the library and tests that exist: `make faults`, which runs for hours, would
-otherwise be the first to see that a line was rewritten or a test renamed."""
+"""Each planted fault (mutations.py) has its place in the library and tests that exist: `make faults`, which runs for
+hours, would otherwise be the first to see that a line was rewritten or a test renamed."""
 
 import ast
 import functools

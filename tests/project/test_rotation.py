@@ -1,4 +1,5 @@
-"""Each day a part of the long tests: all days together have all of them, quick ones are never left out, and a run says which part it was."""
+"""Each day a part of the long tests: all days together have all of them, quick ones are never left out, and a run says
+which part it was."""
 
 import contextlib
 import datetime

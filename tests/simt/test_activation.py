@@ -1,4 +1,5 @@
-"""Code that was written for numba.cuda runs on this package: `simt.activate`, ``pytest --simt``, and what it imports."""
+"""Code that was written for numba.cuda runs on this package: `simt.activate`, ``pytest --simt``, and what it
+imports."""
 
 import math
 import os
@@ -233,7 +234,7 @@ def test_what_is_made_like_an_array_has_its_order(like):
     assert like(np.broadcast_to(rows[0], (8, 4))).flags["C_CONTIGUOUS"]
 
 
-# -- random numbers -------------------------------------------------------------------------------------------------------
+# -- random numbers ----------------------------------------------------------------------------------------------------
 
 
 @cuda.jit
@@ -270,7 +271,7 @@ def test_random_numbers_are_those_of_numba(tmp_path):
     np.testing.assert_allclose(y[1], numbas[1], rtol=1e-6)
 
 
-# -- libdevice and vectors ------------------------------------------------------------------------------------------------
+# -- libdevice and vectors ---------------------------------------------------------------------------------------------
 
 
 @cuda.jit

@@ -139,7 +139,7 @@ def test_stand_ins_in_shared_memory():
     assert trace.findings == []
 
 
-# ---- stand-ins that are device functions, and for a warp at once -------------------------------------------------------
+# ---- stand-ins that are device functions, and for a warp at once -----------------------------------------------------
 
 swap, total = Intrinsic(), Intrinsic()
 

@@ -1,9 +1,9 @@
-"""What `cuda.atomic` does below the smallest normal number. A GPU adds float32 in global memory with an instruction that
-takes subnormal numbers, in memory, as operand and as result, for a zero of their sign (PTX ISA, `atom`: "Current
+"""What `cuda.atomic` does below the smallest normal number. A GPU adds float32 in global memory with an instruction
+that takes subnormal numbers, in memory, as operand and as result, for a zero of their sign (PTX ISA, `atom`: "Current
 implementation of atom.add.f32 on global memory flushes subnormal inputs and results to sign-preserving zero; whereas
 atom.add.f32 on shared memory supports subnormal inputs and results and doesn't flush them to zero"). numba-cuda writes
-all its other atomics of floats as loops around a compare-and-swap, which lose nothing. An H200 did so, asked for sums, differences
-and extremes of all pairs below; where there is a GPU, it is asked again.
+all its other atomics of floats as loops around a compare-and-swap, which lose nothing. An H200 did so, asked for sums,
+differences and extremes of all pairs below; where there is a GPU, it is asked again.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ def same(got, expected):
     )
 
 
-# ---- kernels: each adds v to x, element by element, and keeps what was there ---------------------------------------------
+# ---- kernels: each adds v to x, element by element, and keeps what was there -----------------------------------------
 
 
 @cuda.jit(device=True)
@@ -167,7 +167,8 @@ SHARED = (
 
 
 def each(kernels):
-    """Each kernel in each way. To be counted it is compiled anew: by day, those whose device function knows no memory."""
+    """Each kernel in each way. To be counted it is compiled anew: by day, those whose device function knows no
+    memory."""
     for kernel in kernels:
         name = kernel.py_func.__name__
         for way, run in RUNS.items():
@@ -271,8 +272,8 @@ def test_mapped_and_managed_memory_is_global():
     ("arch", "few"), [("sm_90", 1), *(pytest.param(a, 4, marks=pytest.mark.slow) for a in ("sm_75", "sm_90"))]
 )
 def test_the_instruction_says_so(arch, few):
-    """What the compiler for GPUs makes of the kernels above: an addition that flushes to zero (FTZ), or a loop. Where it
-    cannot know the memory, it makes both, and asks which it is (QSPC)."""
+    """What the compiler for GPUs makes of the kernels above: an addition that flushes to zero (FTZ), or a loop. Where
+    it cannot know the memory, it makes both, and asks which it is (QSPC)."""
 
     def listing(kernel, kind="float32", arrays=3):
         return compiled_for_gpu(kernel, f"void({', '.join([f'{kind}[::1]'] * arrays)})", arch).sass

@@ -1,4 +1,5 @@
-"""A kernel has types, or it is refused before it runs, as numba-cuda refuses it: asked of both, on thousands of random kernels.
+"""A kernel has types, or it is refused before it runs, as numba-cuda refuses it: asked of both, on thousands of random
+kernels.
 
 DLKERNELS_SEED=5000 pytest tests/simt/test_typing.py     other kernels than those of every day
 """
@@ -133,7 +134,8 @@ def test_kernels_are_of_both_kinds():
 @pytest.mark.parametrize(
     ("statements", "words"),
     [
-        ("x = 1\nif b:\n    x = af\naf[0] = x", "'x' is an int64 on one way and an array of float32 with 1 axis on another"),
+        ("x = 1\nif b:\n    x = af\naf[0] = x", "'x' is an int64 on one way and an array of float32 with 1 axis on "
+                                                "another"),
         ("af[0] = f << 1", "`<<` does not exist for a float32 and an int64 in a kernel"),
         ("x = af + 1", "a whole array cannot be used in arithmetic in a kernel: work on its elements"),
         ("af[0] = 1j", "cannot store a complex128 in array 'af' of float32"),
@@ -149,7 +151,8 @@ def test_kernels_are_of_both_kinds():
         ("ai[0] /= 2", "`/=` gives a float, and this array holds whole numbers"),
         ("x = l.y", "an int64 has no 'y' in a kernel"),
         ("for x in (1, 2.5):\n    af[0] = x", "a tuple whose items have one type"),
-        ("cuda.atomic.exch(af, 0, 1)", "cuda.atomic.exch does not exist for float32; only for int32, uint32, int64, uint64"),
+        ("cuda.atomic.exch(af, 0, 1)", "cuda.atomic.exch does not exist for float32; only for int32, uint32, int64, "
+                                       "uint64"),
         ("x = cuda.shfl_sync(q, i, 0)", "the mask of a shuffle is a whole number of 32 or 64 bits, a uint8 came"),
         ("af[0] = cuda.selp(i, f, f)", "cuda.selp chooses by a truth value, an int32 came"),
         ("x = SIZES[2]", "the tuple has no item of this number"),

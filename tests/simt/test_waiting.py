@@ -499,7 +499,7 @@ def test_which_loops_may_wait_and_for_what(text, tmp_path, monkeypatch):
     assert awaited(loop, source, {"i": 7, "k": 3}) == wanted
 
 
-# -- sleeping, and barriers without a trace -----------------------------------------------------------------------------
+# -- sleeping, and barriers without a trace ----------------------------------------------------------------------------
 
 
 @cuda.jit

@@ -1,4 +1,5 @@
-"""Which types shuffles, votes and counting barriers take: those that numba-cuda takes, in both engines, and what is said of others."""
+"""Which types shuffles, votes and counting barriers take: those that numba-cuda takes, in both engines, and what is
+said of others."""
 
 import importlib.util
 

@@ -2,8 +2,8 @@
 
     print(source_of(17))            the kernel of a seed; ARGUMENTS names its parameters and what they get
 
-Each is a few statements, most of them sound by themselves; in some, one part has a type that it should not have, stands where it
-should not stand, or is missing. All lines are reached by some thread, and indices lie inside.
+Each is a few statements, most of them sound by themselves; in some, one part has a type that it should not have, stands
+where it should not stand, or is missing. All lines are reached by some thread, and indices lie inside.
 """
 
 import linecache
@@ -451,7 +451,8 @@ class Writer:
                 self.variables.append(name)
         elif kind == 3:
             self.emit(
-                f"{name} = 0\nwhile {name} < {self.pick('3', 'i', 'l', '2.5', 'u')}:\n    {name} += {self.pick('1', 'l', '1.0', 'True', 'i', 'u')}",
+                f"{name} = 0\nwhile {name} < {self.pick('3', 'i', 'l', '2.5', 'u')}:\n    {name} += "
+                f"{self.pick('1', 'l', '1.0', 'True', 'i', 'u')}",
                 indent,
             )
         else:
@@ -483,12 +484,14 @@ class Writer:
             self.emit(f"{a}, {b} = {self.scalar(1)}, {self.scalar(1)}", indent)
         elif form == 1:
             self.emit(
-                f"{a}, {b} = {self.pick('both(i)', 'both(i, f)', 'f2.shape', 'cuda.grid(2)', 'SIZES', 'divmod(i, 2)', 'u3.shape', '(1, 2, 3)', 'i', 'af', 'divmod(f, i)')}",
+                f"{a}, {b} = "
+                f"{self.pick('both(i)', 'both(i, f)', 'f2.shape', 'cuda.grid(2)', 'SIZES', 'divmod(i, 2)', 'u3.shape', '(1, 2, 3)', 'i', 'af', 'divmod(f, i)')}",
                 indent,
             )
         elif form == 2:
             self.emit(
-                f"{a} = ({self.scalar(1)}, {self.scalar(1)})\n{b} = {a}[{self.pick('0', '1', '1', 'i & 1', '-1', '2', 'f')}]",
+                f"{a} = ({self.scalar(1)}, {self.scalar(1)})\n{b} = "
+                f"{a}[{self.pick('0', '1', '1', 'i & 1', '-1', '2', 'f')}]",
                 indent,
             )
         elif form == 3:

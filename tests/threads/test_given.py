@@ -208,7 +208,8 @@ def polite():
 
 
 def by_hand_polite(word):
-    """(program counters, variables) before each step of a word and after the last, without threads; None once A has ended."""
+    """(program counters, variables) before each step of a word and after the last, without threads; None once A has
+    ended."""
     first = second = False
     inside, a, b, states = 0, 0, 0, []
     for name in (*word, None):

@@ -29,7 +29,8 @@ BINARY = ["add", "sub", "mul"]
 
 @st.composite
 def chains(draw, most=8, shapes=SHAPES):
-    """(links, whether to sum up the last dimension, shape, seed). A link: (operation, number, which tensor is second)."""
+    """(links, whether to sum up the last dimension, shape, seed). A link: (operation, number, which tensor is
+    second)."""
     shape = draw(st.sampled_from(shapes))
     second = ["full", "again", "before"] + (["row", "column"] if len(shape) > 1 else [])
     links = draw(

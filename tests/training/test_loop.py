@@ -201,7 +201,8 @@ def test_a_loss_that_is_no_number_stops_before_it_reaches_a_weight():
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"accumulate": 0}, "accumulate is 0"), ({"epochs": -1}, "epochs -1"), ({"show": "loud"}, "show is 'loud'; expected"),
+    ({"accumulate": 0}, "accumulate is 0"), ({"epochs": -1}, "epochs -1"), ({"show": "loud"}, "show is 'loud'; "
+                                                                                              "expected"),
 ])  # fmt: skip
 def test_wrong_arguments_are_told(options, words):
     with pytest.raises(ValueError, match=words):

@@ -1,4 +1,5 @@
-"""Networks made smaller: each method beside what it has to equal, what it stores, what learns on, and what it refuses."""
+"""Networks made smaller: each method beside what it has to equal, what it stores, what learns on, and what it
+refuses."""
 
 import copy
 
@@ -462,10 +463,12 @@ def test_a_model_that_learns_from_a_teacher_with_few_pictures_comes_nearer_to_it
         (lambda m: quantized.quantized(m, 8, activation_bits=8), ValueError, "activation_bits and x together"),
         (lambda m: pruning.pruned(m, 2.0), ValueError, "keep is 2.0"),
         (lambda m: pruning.pruned(m, 0.5, "row"), ValueError, "expected one of global, layer"),
-        (lambda m: pruning.Masked(next(iter(m)), np.ones(3)), ValueError, "mask is .3,. float64; expected .3, 1, 3, 3. bool"),
+        (lambda m: pruning.Masked(next(iter(m)), np.ones(3)), ValueError, "mask is .3,. float64; expected .3, 1, 3, 3. "
+                                                                          "bool"),
         (lambda m: pruning.Gradual(m, 5, 5, 0.1), ValueError, "begin is 5, end 5"),
         (lambda m: filters.smaller(m, 0), ValueError, "keep is 0"),
-        (lambda m: filters.smaller(networks.mnist(0, 2), 0.5), TypeError, "has BatchNorm2d; expected Conv2d of one group"),
+        (lambda m: filters.smaller(networks.mnist(0, 2), 0.5), TypeError, "has BatchNorm2d; expected Conv2d of one "
+                                                                          "group"),
         (lambda m: filters.smaller(next(iter(m)), 0.5), TypeError, "model is Conv2d; expected a Sequential"),
         (lambda m: folding.folded(next(iter(m))), TypeError, "model is Conv2d; expected a Sequential"),
         (lambda m: low_rank.ranks_by_error(m, 1.0), ValueError, "error is 1.0"),
@@ -477,7 +480,8 @@ def test_a_model_that_learns_from_a_teacher_with_few_pictures_comes_nearer_to_it
         (lambda m: lora.adapted(m, 0), ValueError, "rank is 0"),
         (lambda m: lora.LoRA(next(iter(m)), 1, generator=3), TypeError, "generator is 3"),
         (lambda m: distillation.Distillation(0), ValueError, "temperature is 0"),
-        (lambda m: distillation.Distillation()(Tensor(np.zeros((2, 3))), np.zeros((2, 3))), ValueError, "one column more"),
+        (lambda m: distillation.Distillation()(Tensor(np.zeros((2, 3))), np.zeros((2, 3))), ValueError, "one column "
+                                                                                                        "more"),
         (lambda m: order.in_order(m, "both", 0.5, 8), ValueError, "order is 'both'"),
         (lambda m: storage.nbytes(3), TypeError, "model is int; expected a Module"),
         (lambda m: Parametrized(modules.ReLU()), TypeError, "layer is ReLU; expected Linear"),

@@ -204,7 +204,8 @@ def correlated(rows, width, seed=3):
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("bits", [2, 3, 4])
 def test_gptq_is_least_squares_for_the_columns_that_are_left(bits, symmetric):
-    """Column by column, by lstsq instead of Cholesky: the columns that are left answer to the error as well as any can."""
+    """Column by column, by lstsq instead of Cholesky: the columns that are left answer to the error as well as any
+    can."""
     matrix, x = normal(6, 8), correlated(50, 8).astype(np.float64)
     codes, found = gptq.gptq_matrix(matrix, x, bits, symmetric=symmetric, damping=0)
     scales, zeros = found.spread(matrix.shape)

@@ -2,8 +2,9 @@
 
     python tests/training/torch_networks.py      makes torch_networks.json again; needs torch 2.13.0
 
-A network is a list of [name of a layer, its arguments], and both libraries have these names. Inputs and weights come from
-a formula, all is computed in float64; of the output and of each gradient two sums of elements are kept, with weights.
+A network is a list of [name of a layer, its arguments], and both libraries have these names. Inputs and weights come
+from a formula, all is computed in float64; of the output and of each gradient two sums of elements are kept, with
+weights.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""What test_mpi.py has mpiexec start: `python under_mpi.py FILE` runs a list of programs, and rank 0 pickles what they give."""
+"""What test_mpi.py has mpiexec start: `python under_mpi.py FILE` runs a list of programs, and rank 0 pickles what they
+give."""
 
 import pickle
 import sys

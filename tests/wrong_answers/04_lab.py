@@ -44,8 +44,8 @@ def best_known(n, m):
                     block = [(i, j) for i in range(a, min(a + 4, n)) for j in range(b, min(b + 4, m))]
                     steps += [("x", i, j) for i, j in block] + [("out", j, i) for i, j in block]
                 continue
-            # Four quarters, each but the first with eight lines that are there already. The first row's half for the last quarter
-            # stays in hand, so that its line need not be fetched again.
+            # Four quarters, each but the first with eight lines that are there already. The first row's half for the
+            # last quarter stays in hand, so that its line need not be fetched again.
             first, second = range(top, min(top + 8, n)), range(top + 8, min(top + 16, n))
             near, far = range(left, min(left + 8, m)), range(left + 8, min(left + 16, m))
             steps += [("x", top, j) for j in far]

@@ -87,7 +87,8 @@ reads_the_new_one = edit(
     "wrong torn: Only a part of it",
     replace(
         'if "checkpoint" not in self.disk.names():\n    return None',
-        'if "new" in self.disk.names():\n    return self.disk.read("new")\nif "checkpoint" not in self.disk.names():\n    return None',
+        'if "new" in self.disk.names():\n    return self.disk.read("new")\nif "checkpoint" not in self.disk.names():\n'
+        "    return None",
     ),
 )
 only_the_first = edit(

@@ -39,7 +39,8 @@ with_zeros = edit(
     "wrong shape: The dropped numbers are still there",
     replace(
         "return values, packed",
-        "full = np.zeros(fours.shape)\nnp.put_along_axis(full, kept, values.reshape(rows, -1, 2), 2)\nreturn full.reshape(rows, cols), packed",
+        "full = np.zeros(fours.shape)\nnp.put_along_axis(full, kept, values.reshape(rows, -1, 2), 2)\nreturn "
+        "full.reshape(rows, cols), packed",
     ),
 )
 largest = edit(MASTER, "wrong largest: The largest sizes stay", replace("-np.abs(fours)", "-fours"))
@@ -103,7 +104,8 @@ of_the_row = edit(
     "wrong of-the-row: Each four keeps two of its own",
     replace(
         "return values, packed",
-        "best = np.sort(np.argsort(-np.abs(dense), axis=1)[:, : cols // 2], axis=1)\nreturn np.take_along_axis(dense, best, 1), packed",
+        "best = np.sort(np.argsort(-np.abs(dense), axis=1)[:, : cols // 2], axis=1)\nreturn np.take_along_axis(dense, "
+        "best, 1), packed",
     ),
 )
 no_numbers = edit(

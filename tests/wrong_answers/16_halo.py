@@ -52,6 +52,7 @@ from_global = edit(
     "over budget over-budget: read again",
     replace(
         "tile[ly + i][lx + j]",
-        "(row + i > 0 && row + i <= rows && column + j > 0 && column + j <= columns ? x[(row + i - 1) * columns + column + j - 1] : 0.0f)",
+        "(row + i > 0 && row + i <= rows && column + j > 0 && column + j <= columns ? x[(row + i - 1) * columns + "
+        "column + j - 1] : 0.0f)",
     ),
 )

@@ -52,7 +52,8 @@ in_pieces = edit(
     "over budget over-budget: side by side",
     replace(
         "int column = lane; column < columns; column += get_sub_group_size()",
-        "int column = lane * ((columns + 31) / 32); column < min(columns, (lane + 1) * ((columns + 31) / 32)); column++",
+        "int column = lane * ((columns + 31) / 32); column < min(columns, (lane + 1) * ((columns + 31) / 32)); "
+        "column++",
     ),
 )
 local_memory = edit(

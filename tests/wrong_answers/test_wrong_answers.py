@@ -1,16 +1,16 @@
 """Every task rejects its wrong answers with the intended message, and passes right ones written differently.
 
 The files beside this one hold the answers to a task each, many of them as edits of another one or of the master
-(tests/answers.py). Those of tests/mistakes that have an `id`, and all numbers there, belong to them. The docstring of an
-answer, or what is said in its place, is its verdict:
+(tests/answers.py). Those of tests/mistakes that have an `id`, and all numbers there, belong to them. The docstring of
+an answer, or what is said in its place, is its verdict:
 
     right                        written differently from the master; must pass, its budget too
     wrong KIND: words            must be rejected with that kind of failure, and the message must hold the words
     over budget KIND: words      right, but too dear
 
-An answer to an OpenCLTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS of
-its module, with what stands in the function's own `claims`. An answer that is data is `data(verdict, value)`; a function
-returns what must be made anew.
+An answer to an OpenCLTask is what the function returns. What is said beside an answer (check(..., flops=...)) is CLAIMS
+of its module, with what stands in the function's own `claims`. An answer that is data is `data(verdict, value)`; a
+function returns what must be made anew.
 """
 
 import builtins

@@ -1,4 +1,5 @@
-"""Small kernels with one cause each, of every kind, and with two. A cure is tried by rewriting a line as its sentence says."""
+"""Small kernels with one cause each, of every kind, and with two. A cure is tried by rewriting a line as its sentence
+says."""
 
 import inspect
 import textwrap
@@ -16,8 +17,8 @@ N = 64
 
 @dataclass(frozen=True)
 class Planted:
-    """kinds: one for each cause. lines: what each finding must name one of. mends: (old, new) texts that follow the cure's
-    words, which ``says`` holds."""
+    """kinds: one for each cause. lines: what each finding must name one of. mends: (old, new) texts that follow the
+    cure's words, which ``says`` holds."""
 
     function: object
     kinds: tuple
@@ -142,7 +143,8 @@ def sum_without_barrier_in_its_loop(x, out):
 
 @one("race", says="Load into a variable first",
      mends=(("        s[t] = s[t - 1] + s[t + 1]  # BUG", "        v = s[t - 1] + s[t + 1]\n    cuda.syncthreads()\n"
-             "    if 0 < t < 63:\n        s[t] = v"), ("    t = cuda.threadIdx.x", "    v = float32(0)\n    t = cuda.threadIdx.x")),
+             "    if 0 < t < 63:\n        s[t] = v"), ("    t = cuda.threadIdx.x", "    v = float32(0)\n    t = "
+                                                                                   "cuda.threadIdx.x")),
      args=(x(N), z(N)))  # fmt: skip
 def stencil_in_its_own_tile(x, y):
     s = cuda.shared.array(64, float32)
@@ -223,7 +225,8 @@ def bins_in_two_steps(x, h):
 
 
 @one("race", says="cuda.atomic.add",
-     mends=(("y[r] += t  # BUG behind", "cuda.atomic.add(y, r, t)"), ("y[r] += t  # BUG last", "cuda.atomic.add(y, r, t)")),
+     mends=(("y[r] += t  # BUG behind", "cuda.atomic.add(y, r, t)"), ("y[r] += t  # BUG last", "cuda.atomic.add(y, r, "
+                                                                                               "t)")),
      args=(lambda: np.arange(448, dtype=np.int32) // 10, x(448), z(45)))  # fmt: skip
 def rows_cut_between_threads(rows, values, y):
     first = 7 * cuda.threadIdx.x
@@ -311,7 +314,8 @@ def lock_given_back_without_a_fence(x, total, most, lock):
 # -- indices --------------------------------------------------------------------------------------------------------
 
 
-@one("out-of-bounds", 32, 2, "Guard the access", (("    v = x[i]", "    if i >= x.shape[0]:\n        return\n    v = x[i]"),),
+@one("out-of-bounds", 32, 2, "Guard the access", (("    v = x[i]", "    if i >= x.shape[0]:\n        return\n    v = "
+                                                                   "x[i]"),),
      args=(x(50), z(50), z(50)))  # fmt: skip
 def guard_forgotten(x, y, z):
     i = cuda.grid(1)
@@ -335,7 +339,8 @@ def left_of_the_first(x, y):
     y[t] = x[t - 1]  # BUG
 
 
-@one("out-of-bounds", 32, says="ask for more", mends=(("cuda.shared.array(0, float32)", "cuda.shared.array(32, float32)"),),
+@one("out-of-bounds", 32, says="ask for more", mends=(("cuda.shared.array(0, float32)", "cuda.shared.array(32, "
+                                                                                        "float32)"),),
      shared_bytes=64, args=(x(32), z(32)))  # fmt: skip
 def too_little_dynamic_memory(x, y):
     s = cuda.shared.array(0, float32)
@@ -373,7 +378,9 @@ def bins_never_cleared(x, h):
         h[t] = s[t]  # BUG
 
 
-@one("uninitialised-local", 32, says="store to every element", mends=(("    for k in range(32):", "    for k in range(4):\n        sums[k] = 0\n"
+@one("uninitialised-local", 32, says="store to every element", mends=(("    for k in range(32):", "    for k in "
+                                                                                                  "range(4):\n        "
+                                                                                                  "sums[k] = 0\n"
      "    for k in range(32):"),), args=(x(32), z(32)))  # fmt: skip
 def sums_begun_with_garbage(x, y):
     t = cuda.threadIdx.x
@@ -391,7 +398,8 @@ def result_added_to_garbage(y, out):
     out[t] = y[31 - t] if t == 100 else y[t]
 
 
-@one("unfinished-copy", 32, says="Wait for copies", mends=(("    cuda.syncthreads()", "    wait_copies()\n    cuda.syncthreads()"),),
+@one("unfinished-copy", 32, says="Wait for copies", mends=(("    cuda.syncthreads()", "    wait_copies()\n    "
+                                                                                      "cuda.syncthreads()"),),
      args=(x(128), z(32)))  # fmt: skip
 def copy_not_waited_for(x, y):
     tile = cuda.shared.array((32, 4), float32)
@@ -468,7 +476,8 @@ def mask_of_the_lower_half(x, y):
 
 
 @one("divergent-warp-operation", 32, says="Move the warp operation out of the branch",
-     mends=(("    if t < 16:\n", "    w = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)\n    v = cuda.shfl_xor_sync(0xFFFFFFFF, x[t], 1)\n    if t < 16:\n"),
+     mends=(("    if t < 16:\n", "    w = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)\n    v = "
+                                 "cuda.shfl_xor_sync(0xFFFFFFFF, x[t], 1)\n    if t < 16:\n"),
             ("y[t] = cuda.shfl_xor_sync(0xFFFFFFFF, x[t], 1)  # BUG", "y[t] = v"),
             ("y[t] = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)  # BUG", "y[t] = w")), args=(x(32), z(32)))  # fmt: skip
 def a_shuffle_for_each_half(x, y):

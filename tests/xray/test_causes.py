@@ -1,4 +1,5 @@
-"""What is said first, and which cure: memory that nobody wrote, arrays that overlap, consequences behind their causes."""
+"""What is said first, and which cure: memory that nobody wrote, arrays that overlap, consequences behind their
+causes."""
 
 import inspect
 

@@ -1,4 +1,5 @@
-"""A race where flags, counters or locks lack a fence or a barrier: the cure names it, and with it the kernel is right."""
+"""A race where flags, counters or locks lack a fence or a barrier: the cure names it, and with it the kernel is
+right."""
 
 import inspect
 import textwrap
@@ -119,7 +120,8 @@ def others_of_the_warp_do_not_wait(x, y, flag):
 CURES = [  # kernel, what the cure says, (line that it stands before or behind, what is put there)
     (
         flag_without_fences,
-        "Put cuda.threadfence() before `cuda.atomic.exch(flag, 0, 1)` on line {exch} and after the wait on line {while}",
+        "Put cuda.threadfence() before `cuda.atomic.exch(flag, 0, 1)` on line {exch} and after the wait on line "
+        "{while}",
         [
             ("        cuda.atomic.exch", "        cuda.threadfence()\n", ""),
             ("        y[0]", "        cuda.threadfence()\n", ""),

@@ -99,7 +99,7 @@ def test_the_same_memory_is_raced_for(seed, order):
         assert any(site.line in f.lines and (f.scope == "grid" or not wide) for f in pairs)
 
 
-# -- the zoo, and the planted races -------------------------------------------------------------------------------------
+# -- the zoo, and the planted races ------------------------------------------------------------------------------------
 
 DAILY = (
     "matmul_without_last_barrier", "block_forgotten_in_the_index", "warp_without_syncwarp", "counter_without_a_fence",
@@ -130,7 +130,7 @@ def test_the_same_races_are_told(name, kernel, grid, block, shared_bytes, fresh)
     assert sorted((f.kind, f.lines, f.array) for f in found) == expected
 
 
-# -- at real size -------------------------------------------------------------------------------------------------------
+# -- at real size ------------------------------------------------------------------------------------------------------
 
 TILE = 16
 
@@ -187,7 +187,7 @@ def test_a_race_that_is_too_much_to_record_is_told_in_fewer_words(monkeypatch):
     assert all(f.threads and f.index and f.cure for f in races)
 
 
-# -- what is not looked for ---------------------------------------------------------------------------------------------
+# -- what is not looked for --------------------------------------------------------------------------------------------
 
 
 @cuda.jit

@@ -381,7 +381,8 @@ def test_ids_are_unique_on_a_page(good):
 
 
 def test_lanes_that_left_before_a_shuffle_and_a_barrier_are_told_of_both():
-    """The runs that ask whether somebody used what the shuffle got end at the barrier, which is no error of the x-ray."""
+    """The runs that ask whether somebody used what the shuffle got end at the barrier, which is no error of the
+    x-ray."""
 
     @cuda.jit
     def kernel(x, out):

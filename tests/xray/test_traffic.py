@@ -82,7 +82,8 @@ def test_bank_passes(requests, load):
 
 
 def test_a_gpu_counts_the_same_wavefronts_and_conflicts():
-    """Single loads and stores of one warp, whose wavefronts Nsight Compute counted on a GPU (benchmarks/gpu_banks.py)."""
+    """Single loads and stores of one warp, whose wavefronts Nsight Compute counted on a GPU
+    (benchmarks/gpu_banks.py)."""
     rows = recorded("gpu_banks").data["rows"]
     found = [(row["bytes"], np.array(row["pattern"].split(), int)) for row in rows]
     requests = [(size, [(l, size * e) for l, e in enumerate(elements) if e >= 0]) for size, elements in found]

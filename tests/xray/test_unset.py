@@ -1,4 +1,5 @@
-"""Reads of memory that nobody had written, in random kernels: those that are found are those that all stores come after."""
+"""Reads of memory that nobody had written, in random kernels: those that are found are those that all stores come
+after."""
 
 import numpy as np
 import pytest

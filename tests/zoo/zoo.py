@@ -45,7 +45,8 @@ def cage(register, expected, grid, block, *arguments, shared_bytes=0):
 
 
 def cages():
-    """(CORRECT, BUGGY, fine, bug): the two lists of a file, and the decorators that fill them; `bug` takes the kinds first."""
+    """(CORRECT, BUGGY, fine, bug): the two lists of a file, and the decorators that fill them; `bug` takes the kinds
+    first."""
     correct, buggy = [], []
     return correct, buggy, functools.partial(cage, correct, ()), functools.partial(cage, buggy)
 

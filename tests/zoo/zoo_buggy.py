@@ -576,7 +576,7 @@ def shuffle_from_a_lane_outside(x, y):
         y[t] = cuda.shfl_sync(0x0000FFFF, x[t], 20)  # BUG
 
 
-# -- one barrier, two meetings -------------------------------------------------------------------------------------------
+# -- one barrier, two meetings -----------------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)

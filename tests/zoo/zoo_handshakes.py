@@ -1,4 +1,5 @@
-"""Queues, ticket locks, sense-reversing barriers, wavefronts, producer and consumer warps: correct ones, and wrong ones."""
+"""Queues, ticket locks, sense-reversing barriers, wavefronts, producer and consumer warps: correct ones, and wrong
+ones."""
 
 import numpy as np
 from numba import float32, int32
@@ -630,7 +631,7 @@ def records_read_without_barrier(p, x):
     p[i].v = x[i] + p[i ^ 1].n  # BUG
 
 
-# -- what is kept of an answer, and how far it reaches --------------------------------------------------------------------
+# -- what is kept of an answer, and how far it reaches -----------------------------------------------------------------
 
 
 @fine(4, 32, numbers(4), zeros(4), ints(1), zeros(1))

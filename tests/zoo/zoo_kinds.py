@@ -1,4 +1,5 @@
-"""Kinds of fault that take more than a missing barrier: memory of one's own, copies on their way, overlapping arrays, plain flags."""
+"""Kinds of fault that take more than a missing barrier: memory of one's own, copies on their way, overlapping arrays,
+plain flags."""
 
 import numpy as np
 from numba import float32
@@ -113,7 +114,7 @@ def a_variable_read_where_it_is_set(x, y):
         y[t] = v
 
 
-# -- warp operations that the lanes reach in different places -------------------------------------------------------------
+# -- warp operations that the lanes reach in different places ----------------------------------------------------------
 
 
 @bug("divergent-warp-operation", 1, 32, numbers(32), zeros(32))
@@ -182,11 +183,12 @@ def a_barrier_for_some_before_a_shuffle_for_all(x, y):
     y[t] = cuda.shfl_down_sync(0xFFFFFFFF, x[t], 1)
 
 
-# -- arrays that lie in the same memory ----------------------------------------------------------------------------------
+# -- arrays that lie in the same memory --------------------------------------------------------------------------------
 
 
 def shifted():
-    """All of an array but its last element, and all but its first; of one on the device: those of the host are copied."""
+    """All of an array but its last element, and all but its first; of one on the device: those of the host are
+    copied."""
     whole = cuda.to_device(np.arange(65, dtype=np.float32))
     return whole[:-1], whole[1:]
 
@@ -241,7 +243,7 @@ def dynamic_memory_cut_in_two(x, y):
     y[t] = a[t] + b[t]
 
 
-# -- flags that are plain elements ---------------------------------------------------------------------------------------
+# -- flags that are plain elements -------------------------------------------------------------------------------------
 
 
 @bug(RACES, 2, 32, numbers(1), zeros(1), ints(1), zeros(1))

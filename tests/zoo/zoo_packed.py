@@ -1,5 +1,5 @@
-"""Patterns of chapters 6 and 13: counters drawn for a warp, privatised bins, tiles that take turns, packed codes, 2:4, the
-merge path, sorting and compaction; correct ones, and wrong ones that differ by a line.
+"""Patterns of chapters 6 and 13: counters drawn for a warp, privatised bins, tiles that take turns, packed codes, 2:4,
+the merge path, sorting and compaction; correct ones, and wrong ones that differ by a line.
 """
 
 import numpy as np

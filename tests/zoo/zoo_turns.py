@@ -1,4 +1,5 @@
-"""Values that are taken from a flag: was it this thread that left them? Locks, slots that are used again, counts set back."""
+"""Values that are taken from a flag: was it this thread that left them? Locks, slots that are used again, counts set
+back."""
 
 import numpy as np
 from numba import int32

@@ -1,8 +1,9 @@
-"""A clock that lies: with CPULAB_HOSTILE=seed, each time that a program measures is multiplied by a factor of 1/5 to 5, drawn anew
-after some looks at the clock: up to a hundred, so that neither medians nor the least of many calls escape it.
+"""A clock that lies: with CPULAB_HOSTILE=seed, each time that a program measures is multiplied by a factor of 1/5 to 5,
+drawn anew after some looks at the clock: up to a hundred, so that neither medians nor the least of many calls escape
+it.
 
-On PYTHONPATH for the processes of pages, see under.py. `time.monotonic` stays true, for waits have limits by it, and so does
-`perf_counter_ns`, whose times compiled loops write down without Python.
+On PYTHONPATH for the processes of pages, see under.py. `time.monotonic` stays true, for waits have limits by it, and so
+does `perf_counter_ns`, whose times compiled loops write down without Python.
 """
 
 import os

@@ -8,7 +8,8 @@ WORST = ("bank_ways", "contention")
 
 
 def rows(report):
-    """{expression and array: its counts}. The executor has a row for each set of types that a device function is called with."""
+    """{expression and array: its counts}. The executor has a row for each set of types that a device function is called
+    with."""
     merged = {}
     for e in report.expressions:
         row = merged.setdefault((e.file, e.line, e.text, e.function, e.kind, e.space, e.array), dict.fromkeys(SUMS, 0))

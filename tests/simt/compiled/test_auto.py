@@ -1,4 +1,5 @@
-"""``xray(..., engine="auto")``: what the counting engine cannot tell is left to the executor, with the memory as it was before."""
+"""``xray(..., engine="auto")``: what the counting engine cannot tell is left to the executor, with the memory as it was
+before."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""The compiled engine counts what the executor's x-ray counts: on random kernels, on every kernel of the library, by hand."""
+"""The compiled engine counts what the executor's x-ray counts: on random kernels, on every kernel of the library, by
+hand."""
 
 import importlib
 from pathlib import Path
@@ -26,7 +27,7 @@ DAILY = ("matmul_wide", "sum_shuffle")
 WEIGHTS = np.arange(8, dtype=np.float32)
 
 
-# -- random kernels, and those of the library ---------------------------------------------------------------------------
+# -- random kernels, and those of the library --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("first", chunks_and_more(10, 2000))
@@ -63,7 +64,8 @@ def test_random_kernels_with_grid_barriers_are_counted_alike(first):
 
 @cuda.jit
 def turns(x, y, n):
-    """A grid barrier in a loop and a branch, barriers of the block before and behind, memory of every kind across it."""
+    """A grid barrier in a loop and a branch, barriers of the block before and behind, memory of every kind across
+    it."""
     i, t = cuda.grid(1), cuda.threadIdx.x
     s, own = cuda.shared.array(48, float32), cuda.local.array(3, float32)
     for k in range(3):
@@ -118,7 +120,7 @@ def test_kernels_of_the_library_are_counted_alike(rung, monkeypatch):
         assert not refused
 
 
-# -- by hand ------------------------------------------------------------------------------------------------------------
+# -- by hand -----------------------------------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)

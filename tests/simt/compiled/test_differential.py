@@ -151,7 +151,8 @@ def compare(seeds, ways):
             if found:
                 small = shrink(case, wrong, most=60)
                 pytest.fail(
-                    f"{', '.join(found)} differ (checked={checked}, order={order}), made small:\n{small}\n\nfrom\n{case}"
+                    f"{', '.join(found)} differ (checked={checked}, order={order}), made small:\n{small}\n\nfrom\n"
+                    f"{case}"
                 )
     return refused
 

@@ -29,7 +29,7 @@ def outcome(run):
         return {type(error).__name__: np.array(error.reason)}
 
 
-# -- random kernels ------------------------------------------------------------------------------------------------------
+# -- random kernels ----------------------------------------------------------------------------------------------------
 
 
 def with_grid_barriers(seed):
@@ -77,7 +77,7 @@ def test_random_kernels(first, count):
     assert refused <= compared // 5
 
 
-# -- the shapes of code around a barrier ---------------------------------------------------------------------------------
+# -- the shapes of code around a barrier -------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)
@@ -183,7 +183,7 @@ def test_policy_gives_large_cooperative_launches_to_the_compiled_engine():
     assert (x == 2000).all()
 
 
-# -- errors --------------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 def blocks_leave(x):

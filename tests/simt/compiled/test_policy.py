@@ -179,8 +179,8 @@ def interruptible():
 
 
 def is_ended_by_control_c(launch):
-    """Pressed until it is heard: one that falls into a callback of the garbage collector, and Hypothesis has one, is lost. Not
-    again soon: what was heard takes effect when the launch's threads have ended."""
+    """Pressed until it is heard: one that falls into a callback of the garbage collector, and Hypothesis has one, is
+    lost. Not again soon: what was heard takes effect when the launch's threads have ended."""
     ended = threading.Event()
 
     def press():

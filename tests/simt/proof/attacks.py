@@ -1,4 +1,5 @@
-"""Small kernels, right and wrong in ways that a proof could miss. Which they are is known: `races` in some launch, or never.
+"""Small kernels, right and wrong in ways that a proof could miss. Which they are is known: `races` in some launch, or
+never.
 
 Each has launches for the x-ray, (grid, block, *arguments); those of a kernel that races include one that shows it.
 """
@@ -43,7 +44,7 @@ def line(n, dtype=np.float32):
 X, Y = line(256), zeros(256)
 
 
-# -- halos and neighbours ----------------------------------------------------------------------------------------------------
+# -- halos and neighbours ----------------------------------------------------------------------------------------------
 
 
 @attack(True, (1, 32, X, Y), (1, 64, X, Y))
@@ -109,7 +110,7 @@ def even_and_even_places(x, y):
         y[2 * i + 2] = -x[i]
 
 
-# -- loops with barriers -----------------------------------------------------------------------------------------------------
+# -- loops with barriers -----------------------------------------------------------------------------------------------
 
 
 @attack(True, (1, 32, X, Y, 3))
@@ -274,7 +275,7 @@ def inner_loop_of_no_rounds(x, y, m, n):
         cuda.syncthreads()
 
 
-# -- rings -------------------------------------------------------------------------------------------------------------------
+# -- rings -------------------------------------------------------------------------------------------------------------
 
 
 @attack(False, (1, 32, X, Y, 6))
@@ -313,7 +314,7 @@ def two_buffers_exchanged_by_number(x, y, n):
     y[t] = s[now, t]
 
 
-# -- strides -----------------------------------------------------------------------------------------------------------------
+# -- strides -----------------------------------------------------------------------------------------------------------
 
 
 @attack(True, (1, 32, X, Y), (1, 64, X, Y))
@@ -355,7 +356,7 @@ def rows_of_a_width_unguarded(x, y, width, height):
         y[r * width + c] = x[c]
 
 
-# -- blocks of two axes --------------------------------------------------------------------------------------------------------
+# -- blocks of two axes ------------------------------------------------------------------------------------------------
 
 
 @attack(True, (1, (8, 8), X, Y), (1, (8, 4), X, Y))
@@ -382,7 +383,7 @@ def all_rows_store(x, y):
         y[cuda.threadIdx.x] = x[cuda.threadIdx.x]
 
 
-# -- guards --------------------------------------------------------------------------------------------------------------------
+# -- guards ------------------------------------------------------------------------------------------------------------
 
 
 @attack(False, (1, 64, X, Y))
@@ -440,7 +441,7 @@ def scattered(where, y):
     y[where[i]] = i
 
 
-# -- barriers that not all reach -------------------------------------------------------------------------------------------------
+# -- barriers that not all reach ---------------------------------------------------------------------------------------
 
 
 @attack(True, (1, 32, X, Y), (1, 64, X, Y))
@@ -488,7 +489,7 @@ def whole_blocks_return(x, y, n):
     y[cuda.grid(1)] = s[cuda.blockDim.x - 1 - t]
 
 
-# -- helpers, atomics, other memory ------------------------------------------------------------------------------------------------
+# -- helpers, atomics, other memory ------------------------------------------------------------------------------------
 
 
 @cuda.jit(device=True)

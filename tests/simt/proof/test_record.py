@@ -1,4 +1,5 @@
-"""The record that the page shows: it has every GPU kernel of the library, none fails, and what is cheap is proved again."""
+"""The record that the page shows: it has every GPU kernel of the library, none fails, and what is cheap is proved
+again."""
 
 import importlib
 from pathlib import Path
