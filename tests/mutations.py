@@ -781,8 +781,8 @@ KERNELS = [
     ),
     Fault(
         "gpu scan by look-back: threads meet in a bank",
-        'meet in no bank."""\n    return k + k // 32',
-        'meet in no bank."""\n    return k',
+        '    bank."""\n    return k + k // 32',
+        '    bank."""\n    return k',
         LOOK_BACK,
         "test_each_number_is_read_once",
     ),
@@ -1646,8 +1646,8 @@ COURSEWORK = [
     ),
     Fault(
         "plain Python: settrace",
-        "current_thread get_ident local",
-        "current_thread get_ident settrace local",
+        '"get_ident local"',
+        '"get_ident settrace local"',
         "tests/coursework/test_plain_python.py",
         "test_refused",
     ),

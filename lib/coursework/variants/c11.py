@@ -63,8 +63,7 @@ def scores(length, width, cache):
                 length: f"{length} x {length} scores are {pairs >> 18} MiB, as the second question has it.",
                 2 * fits: f"{2 * fits} x {2 * fits} scores of 4 bytes each: how many MiB is that?",
                 fits.bit_length() - 1: "Is that an exponent? The power of two itself is asked for.",
-                fits
-                // 2: f"{fits // 2} x {fits // 2} scores are a quarter of {cache} MiB. Does twice the length fit?",
+                fits // 2: f"{fits // 2} x {fits // 2} scores are a quarter of {cache} MiB. Does twice the length fit?",
                 fits**2: "That is the number of scores. How many rows have they?",
                 fits
                 // 4: f"{fits // 4} x {fits // 4} scores are a sixteenth of {cache} MiB. How much longer can it be?",
