@@ -111,7 +111,10 @@ PLACE = "int64, int64, int64, int64, int64"  # by_step, by_sequence, hidden, wid
 
 
 @cuda.jit
-def gate_kernel(x, w, b_ih, u, b_hh, h, gate, gates, t, by_step, by_sequence, hidden, width, column):
+def gate_kernel(
+    x, w, b_ih, u, b_hh, h, gate, gates, t,
+    by_step, by_sequence, hidden, width, column,
+):  # fmt: skip
     """W x + b + U h + d of one gate: a thread for each unit and sequence."""
     job = cuda.grid(1)
     if job < h.size:
