@@ -313,10 +313,10 @@ def _max_back(arguments, task, who):
         for y in range(rows):
             for z in range(count):
                 best[z], places[z] = largest_of(picture, down, across, y, z)
-            at = (plane * rows + y) * count
+            start = (plane * rows + y) * count
             for z in range(count):
                 if places[z] >= 0:
-                    result[np.uint64(places[z])] += arrived[np.uint64(at + z)]
+                    result[np.uint64(places[z])] += arrived[np.uint64(start + z)]
 
 
 @cached_njit()

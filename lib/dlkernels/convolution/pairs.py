@@ -16,10 +16,10 @@ from ..simd.memory import address_of
 LEAST = 2  # windows of a row
 
 
-def _pixels(context, builder, array, value, at, count):
-    """LLVM: `count` elements of a line of memory, from element `at` on: a pointer to a vector of them."""
+def _pixels(context, builder, array, value, start, count):
+    """LLVM: `count` elements of a line of memory, from element `start` on: a pointer to a vector of them."""
     element = context.get_value_type(array.dtype)
-    address = builder.gep(address_of(context, builder, array, value), [at])
+    address = builder.gep(address_of(context, builder, array, value), [start])
     return builder.bitcast(address, ir.VectorType(element, count).as_pointer())
 
 
@@ -27,11 +27,11 @@ def _shuffle(builder, one, other, order):
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order))
 
 
-def _windows(context, builder, array, line, at, wide, count):
+def _windows(context, builder, array, line, start, wide, count):
     """LLVM: of `count` windows, their largest pixels, and where a later one takes the place of those before."""
     size = array.dtype.bitwidth // 8
     pixels = []
-    for row in (at, builder.add(at, wide)):
+    for row in (start, builder.add(start, wide)):
         both = builder.load(_pixels(context, builder, array, line, row, 2 * count), align=size)
         pixels += [_shuffle(builder, both, both, [2 * z + side for z in range(count)]) for side in (0, 1)]
     best, taken = pixels[0], []
@@ -49,8 +49,9 @@ def _check(name, source, target, count):
 
 
 @intrinsic(prefer_literal=True)
-def largest_of_pairs(typingctx, line, at, wide, target, to, count):
-    """target[to:] = the largest pixels of `count` windows, a constant, of the rows at elements `at` and `at + wide`."""
+def largest_of_pairs(typingctx, line, start, wide, target, to, count):
+    """target[to:] = the largest pixels of `count` windows, a constant, of the rows at elements `start` and
+    `start + wide`."""
     some = _check("largest_of_pairs", line, target, count)
 
     def emit(context, builder, signature, arguments):
@@ -63,15 +64,15 @@ def largest_of_pairs(typingctx, line, at, wide, target, to, count):
 
 
 @intrinsic(prefer_literal=True)
-def back_to_pairs(typingctx, line, at, wide, arrived, of, target, count):
+def back_to_pairs(typingctx, line, start, wide, arrived, of, target, count):
     """What arrives at `count` windows, arrived[of:], goes to their largest pixels, in the rows of target at elements
-    `at` and `at + wide`; the others get 0. Nothing is added to what stood there."""
+    `start` and `start + wide`; the others get 0. Nothing is added to what stood there."""
     some = _check("back_to_pairs", line, target, count)
 
     def emit(context, builder, signature, arguments):
-        source, at, wide, grads, of_, result = arguments[:6]
+        source, start, wide, grads, of_, result = arguments[:6]
         size = target.dtype.bitwidth // 8
-        _, taken = _windows(context, builder, line, source, at, wide, some)
+        _, taken = _windows(context, builder, line, source, start, wide, some)
         part = builder.load(_pixels(context, builder, arrived, grads, of_, some), align=size)
         none = ir.Constant(part.type, None)
         part, parts = builder.fadd(part, none), []  # as where sums begin at 0: -0 is 0
@@ -80,7 +81,7 @@ def back_to_pairs(typingctx, line, at, wide, arrived, of, target, count):
             part = builder.select(take, none, part)
         parts.append(part)
         turns = [window + side * some for window in range(some) for side in (0, 1)]
-        for row, left, right in ((at, 3, 2), (builder.add(at, wide), 1, 0)):
+        for row, left, right in ((start, 3, 2), (builder.add(start, wide), 1, 0)):
             both = _shuffle(builder, parts[left], parts[right], turns)
             builder.store(both, _pixels(context, builder, target, result, row, 2 * some), align=size)
         return context.get_dummy_value()
@@ -89,8 +90,8 @@ def back_to_pairs(typingctx, line, at, wide, arrived, of, target, count):
 
 
 @inner_njit()
-def largest_of_plane(line, at, wide, target, to, rows, count):
-    """target[to:] = the largest pixels of `rows` times `count` windows, the first of which begins at element `at`.
+def largest_of_plane(line, start, wide, target, to, rows, count):
+    """target[to:] = the largest pixels of `rows` times `count` windows, the first of which begins at element `start`.
 
     count: LEAST or more. The choice is outside of the loop over rows, so that nothing but windows is inside.
     """
@@ -98,40 +99,40 @@ def largest_of_plane(line, at, wide, target, to, rows, count):
         for _ in range(rows):
             for z in range(0, count, 8):
                 z = min(z, count - 8)
-                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 8)
-            at, to = at + 2 * wide, to + count
+                largest_of_pairs(line, start + 2 * z, wide, target, to + z, 8)
+            start, to = start + 2 * wide, to + count
     elif count >= 4:
         for _ in range(rows):
             for z in range(0, count, 4):
                 z = min(z, count - 4)
-                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 4)
-            at, to = at + 2 * wide, to + count
+                largest_of_pairs(line, start + 2 * z, wide, target, to + z, 4)
+            start, to = start + 2 * wide, to + count
     else:
         for _ in range(rows):
             for z in range(0, count, 2):
                 z = min(z, count - 2)
-                largest_of_pairs(line, at + 2 * z, wide, target, to + z, 2)
-            at, to = at + 2 * wide, to + count
+                largest_of_pairs(line, start + 2 * z, wide, target, to + z, 2)
+            start, to = start + 2 * wide, to + count
 
 
 @inner_njit()
-def back_to_plane(line, at, wide, arrived, of, target, rows, count):
+def back_to_plane(line, start, wide, arrived, of, target, rows, count):
     """What arrives at the windows of `largest_of_plane` goes to their largest pixels in target; the others get 0."""
     if count >= 8:
         for _ in range(rows):
             for z in range(0, count, 8):
                 z = min(z, count - 8)
-                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 8)
-            at, of = at + 2 * wide, of + count
+                back_to_pairs(line, start + 2 * z, wide, arrived, of + z, target, 8)
+            start, of = start + 2 * wide, of + count
     elif count >= 4:
         for _ in range(rows):
             for z in range(0, count, 4):
                 z = min(z, count - 4)
-                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 4)
-            at, of = at + 2 * wide, of + count
+                back_to_pairs(line, start + 2 * z, wide, arrived, of + z, target, 4)
+            start, of = start + 2 * wide, of + count
     else:
         for _ in range(rows):
             for z in range(0, count, 2):
                 z = min(z, count - 2)
-                back_to_pairs(line, at + 2 * z, wide, arrived, of + z, target, 2)
-            at, of = at + 2 * wide, of + count
+                back_to_pairs(line, start + 2 * z, wide, arrived, of + z, target, 2)
+            start, of = start + 2 * wide, of + count

@@ -70,24 +70,24 @@ def part(x, i, j):
 
 
 @inlined
-def put(c, at, acc, tall, vectors, rows, columns, fresh):
+def put(c, start, acc, tall, vectors, rows, columns, fresh):
     """c = acc, or c += acc unless `fresh`, for a tile of `tall` rows and so many vectors: as many rows and columns of
     it."""
     if rows < tall or columns < vectors * lanes(c.data):
-        tile_store_part(c.data, at, c.row, acc, rows, columns, not fresh)
+        tile_store_part(c.data, start, c.row, acc, rows, columns, not fresh)
     elif fresh:
-        tile_store(c.data, at, c.row, acc)
+        tile_store(c.data, start, c.row, acc)
     else:
-        tile_store(c.data, at, c.row, tile_load(c.data, at, c.row, tall, vectors) + acc)
+        tile_store(c.data, start, c.row, tile_load(c.data, start, c.row, tall, vectors) + acc)
 
 
 @inner_njit()
-def ask_for(c, at, rows, width):
+def ask_for(c, start, rows, width):
     """The result is needed after the loop: ask for it now."""
     for r in range(rows):
         for v in range(0, width, lanes(c.data)):
-            prefetch(c.data, at + r * c.row + v)
-        prefetch(c.data, at + r * c.row + width - 1)
+            prefetch(c.data, start + r * c.row + v)
+        prefetch(c.data, start + r * c.row + width - 1)
 
 
 @inner_njit()
@@ -373,12 +373,12 @@ def matrix_at(x, number, work):
 def cut(part, parts, n, width):
     """Where a part of n columns begins: between two panels, if parts are several panels wide. The last panel of each
     may be less."""
-    at = part * n // parts
-    return (at + width // 2) // width * width if 0 < part < parts and n >= 4 * width * parts else at
+    start = part * n // parts
+    return (start + width // 2) // width * width if 0 < part < parts and n >= 4 * width * parts else start
 
 
 @inner_njit()
-def multiply_part(task, a, b, c, sizes, parts, work, at):
+def multiply_part(task, a, b, c, sizes, parts, work, work_start):
     """One of the parts of a product: a range of rows and a range of columns."""
     (m, n, k), (down, across) = sizes, parts
     i, j = task // across, task % across
@@ -386,15 +386,15 @@ def multiply_part(task, a, b, c, sizes, parts, work, at):
     rows, columns = (i + 1) * m // down - top, cut(j + 1, across, n, VECTORS * lanes(work)) - left
     if rows > 0 and columns > 0:  # there may be more parts than rows or columns
         x, y, z = part(a, top, 0), part(b, 0, left), part(c, top, left)
-        multiply(x, y, z, rows, columns, k, memory(work), at, at + PACKED_A)
+        multiply(x, y, z, rows, columns, k, memory(work), work_start, work_start + PACKED_A)
 
 
 @inner_njit()
-def multiply_part_of_stack(task, a, b, c, sizes, parts, work, at):
+def multiply_part_of_stack(task, a, b, c, sizes, parts, work, work_start):
     """One of the parts of one of the products."""
     number = task // (parts[0] * parts[1])
     x, y, z = matrix_at(a, number, work), matrix_at(b, number, work), matrix_at(c, number, work)
-    multiply_part(task % (parts[0] * parts[1]), x, y, z, sizes[1:], parts, work, at)
+    multiply_part(task % (parts[0] * parts[1]), x, y, z, sizes[1:], parts, work, work_start)
 
 
 @cached_njit()

@@ -75,7 +75,7 @@ def dot_tile(typingctx, sums, work, a, b, depth):
 
     def emit(context, builder, signature, arguments):
         target, data = (context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1))
-        a_data, b_data = (builder.gep(data, [at]) for at in arguments[2:4])
+        a_data, b_data = (builder.gep(data, [start]) for start in arguments[2:4])
 
         def word(r, p):
             offset = builder.add(I64(r * PITCH), p)
