@@ -2,7 +2,7 @@
 
 The ladder of linear_int8                what the rung adds
     linear_int8_loop       a product of differences, a sum in 32 bits, a result
-    linear_int8_sums       zero points leave the inner loop: sums of rows take their place
+    linear_int8_sums       zero points leave the inner loop: a sum of the input's codes stays
     linear_int8_product    the library's product of int8 matrices; then a pass from sums to codes
     linear_int8_pairs      bias, scales and rounding while a tile of sums is in the cache; the weight packed; all cores
     linear_int8_dot4       four products in each lane by one instruction
@@ -26,7 +26,8 @@ from .requantize import channel_numbers, put_one
 from .words import DOT4, LOW_ROWS, ROWS, WIDTH, copy_elements, rows_by_panel
 
 DTYPES = ("uint8", "int8", "float32")
-FEW = 4  # rows of the input: of fewer, a weight that comes unpacked stays as it is
+FEW = 8  # rows of the input, over the threads that would pack: for no more, a weight that comes unpacked stays as it is
+ALWAYS_FEW = 3  # with any number of threads: no packing takes as little time
 HEIGHT = 128  # rows of the input that meet a panel before the next one: with it they fit the second cache
 EMPTY = np.empty(0, np.float32), np.empty(0, np.int32)
 SLOW = 1 << 22  # products: nobody would wait for the first rung with more
@@ -83,35 +84,33 @@ def linear_int8_loop(x, weight, bias, scale, zeros, q, out):
 
 
 @cached_njit()
-def multiply_codes(x, weight, zeros, sums, start, factor, add, q, out):
-    """sums: of the rows of the weight."""
+def multiply_codes(x, weight, zeros, start, factor, add, q, out):
     terms = x.shape[1]
-    line = np.empty(terms, np.int16)
+    line = np.empty(terms, np.int16)  # a row of x less its zero point: 9 bits, so that vectors multiply pairs
     for i in range(out.shape[0]):
-        rest = np.int32(-terms * q.input_zero)
+        rest = np.int32(0)
         for k in range(terms):
-            line[k] = x[i, k] ^ q.flip
-            rest += np.int32(line[k])
+            line[k] = np.int32(x[i, k] ^ q.flip) - q.input_zero
+            rest = np.int32(rest + line[k])
         for j in range(out.shape[1]):
             row, total = weight[j], np.int32(0)
             for k in range(terms):
-                total += np.int32(line[k]) * np.int32(row[k])
-            total = np.int32(total - q.input_zero * sums[j] - zeros[j] * rest)
+                total = np.int32(total + np.int32(line[k]) * np.int32(row[k]))
+            total = np.int32(total - zeros[j] * rest)
             put_one(total, start[j], factor[j], add[j], q.low, q.high, q.output_zero, out[i], j)
 
 
 @implementation(
     "linear_int8",
     device="cpu",
-    adds="zero points out of the inner loop, by sums of rows: codes are multiplied as they are, in vectors",
+    adds="zero points out of the inner loop: the input's before all rows of the weight, the weight's by a sum of codes",
     dtypes=DTYPES,
 )
 @on_lines
 def linear_int8_sums(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
-    sums = weight.sum(axis=1, dtype=np.int32)
     multiply_codes(
-        x, weight, no_zeros(len(weight), zeros), sums, *factors(bias, scale, q, out.dtype != np.float32), q, out
+        x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out
     )
 
 
@@ -267,6 +266,7 @@ def linear_int8_pairs(x, weight, bias, scale, zeros, q, out):
 )
 @on_lines
 def linear_int8_dot4(x, weight, bias, scale, zeros, q, out):
-    if len(x) < FEW and not isinstance(weight, PackedWeight):  # to pack it would take longer than the rows
+    if not isinstance(weight, PackedWeight) and len(x) <= max(ALWAYS_FEW, FEW // team.size()):
+        # to pack it would take longer than the rows
         return linear_int8_sums(x, weight, bias, scale, zeros, q, out)
     fused(multiply_by_instruction, x, weight, bias, scale, zeros, q, out)
