@@ -50,6 +50,7 @@ from numba import config, get_num_threads, prange, types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
+from numba.np.ufunc import parallel
 
 from .simd.atomic import atomic_load, compare_and_swap, fetch_add
 from .simd.cache import cached_njit
@@ -466,6 +467,7 @@ def _most_threads():
 
 
 _most = _most_threads()
+_threads_now = get_num_threads
 _threads, _starting, _halfway = [], threading.RLock(), False
 _layer = Layer(np.zeros(PLACES, np.int64))
 _memory, _ready = None, False
@@ -474,8 +476,15 @@ _busy[BUSY] = 1
 
 
 def size():
-    """How many threads a job may use: `numba.get_num_threads()`, or less where OMP_NUM_THREADS says so."""
-    threads = get_num_threads()
+    """How many threads a job may use: `numba.get_num_threads()`, or less where OMP_NUM_THREADS says so.
+
+    That function looks each time whether numba's threads run, under two locks; once they do, what it asks then is asked
+    alone, which takes a fifth as long.
+    """
+    global _threads_now
+    threads = _threads_now()
+    if _threads_now is get_num_threads:
+        _threads_now = getattr(parallel, "_get_num_threads", get_num_threads)
     return threads if _most is None else min(threads, _most)
 
 

@@ -137,16 +137,16 @@ def test_other_threads_and_other_versions_are_other_questions(machine, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("channels", "kernel", "stride", "question"),
+    ("channels", "kernel", "stride", "rungs"),
     [
-        ((3, 64), 3, 2, choose.FIRST_LAYERS),
-        ((1, 32), 3, 1, choose.ONE_CHANNEL),
+        ((3, 64), 3, 2, choose.FIRST_LAYERS.rungs),
+        ((1, 32), 3, 1, choose.ONE_CHANNEL.rungs),
         ((256, 512), 1, 2, choose.STRIDED_PIXELS),
+        ((16, 96), 1, 1, choose.FEW_CHANNELS),
     ],
-    ids=["first layers", "one channel", "1x1 with a stride"],
+    ids=["first layers", "one channel", "1x1 with a stride", "1x1 of few channels"],
 )
-def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, question):
-    rungs, _ = question
+def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, rungs):
     asked = []
 
     def answer(question, names, ways):

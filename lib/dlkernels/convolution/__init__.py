@@ -56,10 +56,11 @@ def check_convolution(x, weight, bias, stride, padding, dilation, groups, half=F
 
     half: x and weight have 16 bits, and bias is float32.
     """
-    arrays = (x, weight) if bias is None else (x, weight, bias)
     numbers_are_plain = type(stride) is type(padding) is type(dilation) is type(groups) is int
-    if numbers_are_plain and all(type(array) is np.ndarray for array in arrays):
-        kinds = tuple((array.shape, array.dtype) for array in arrays)
+    if numbers_are_plain and type(x) is type(weight) is np.ndarray and (bias is None or type(bias) is np.ndarray):
+        kinds = (x.shape, x.dtype), (weight.shape, weight.dtype)
+        if bias is not None:
+            kinds += ((bias.shape, bias.dtype),)
         return _check_arrays_like(kinds, stride, padding, dilation, groups, half)
     return _check_convolution(x, weight, bias, stride, padding, dilation, groups, half)
 

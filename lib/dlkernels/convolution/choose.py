@@ -16,17 +16,19 @@ always where a number is infinite or NaN, the sum goes term by term.
 """
 
 import functools
+import math
+from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import implementations, measured, team
-from ..host import workspace
+from ..host import LARGE, workspace
 from ..matrix import choose as products
 from . import depthwise, fft, implicit, lanes, pointwise, tiles, winograd
 from .plans import by_shape
 from .sizes import sizes
-from .tiles import ROWS
+from .tiles import FEW, ROWS
 
 #: How much larger than a direct sum's the bound of the error is, both for the largest numbers: for m = 2 and 4 the
 #: product of the sums of the absolute values of `winograd.matrices`, over 81, and twice as much for the roundings of
@@ -56,11 +58,23 @@ class Choice:
         return f"{self.rung}: {self.why} {work}, {self.workspace:,} bytes of workspace."
 
 
-#: What no count decides: {rungs, the usual one first: a layer that stands for all such, as (input channels, output
-#: channels, edge, kernel, stride)}, timed once on each machine.
-FIRST_LAYERS = ("conv2d_tile", "conv2d_implicit"), (3, 64, 112, 3, 2)
-ONE_CHANNEL = ("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (1, 32, 28, 3, 1)
-STRIDED_PIXELS = ("conv2d_pointwise", "conv2d_implicit"), (256, 256, 28, 1, 2)
+class Question(namedtuple("Question", "rungs layer")):
+    """What no count decides, and each machine times once: rungs, the usual one first, and a layer that stands for all
+    such, as (pictures, input channels, output channels, edge, kernel, stride)."""
+
+    @functools.cached_property
+    def text(self):
+        pictures, ins, outs, edge, kernel, stride = self.layer
+        layer = f"{pictures} x {ins} to {outs} channels, {edge} x {edge}, kernel {kernel}, stride {stride}"
+        return f"conv2d by {' or '.join(self.rungs)}: {layer}"
+
+
+FIRST_LAYERS = Question(("conv2d_tile", "conv2d_implicit"), (1, 3, 64, 112, 3, 2))
+ONE_CHANNEL = Question(("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (1, 1, 32, 28, 3, 1))
+#: Of 1x1 kernels none stands for all, and each is timed: with a stride, where on one machine a long product is faster,
+#: and implicit GEMM where it is short; and with a large result of few channels, where all hangs on how it is written.
+STRIDED_PIXELS = "conv2d_pointwise", "conv2d_implicit"
+FEW_CHANNELS = "conv2d_pointwise", "conv2d_tile"
 
 
 def direct_way(weight, g, out):
@@ -69,7 +83,7 @@ def direct_way(weight, g, out):
 
 
 def _answered(way):
-    return way if isinstance(way, str) else measured_way(*way)
+    return way if isinstance(way, str) else measured_way(way)
 
 
 def _direct(weight, g, out):
@@ -77,8 +91,7 @@ def _direct(weight, g, out):
     if is_depthwise(weight, g):
         return "conv2d_depthwise_lanes" if lanes.pays(weight, g, out) else "conv2d_depthwise"
     if pointwise.fits(g):
-        strided = g.stride_y * g.stride_x > 1 and implicit.pays(weight, g, out)
-        return STRIDED_PIXELS if strided else "conv2d_pointwise"
+        return _direct_of_pixels(weight, g, out)
     if implicit.pays(weight, g, out):
         return "conv2d_implicit"
     if not implicit.may_pay(weight, g, out):
@@ -86,41 +99,43 @@ def _direct(weight, g, out):
     return ONE_CHANNEL if weight.shape[1] == 1 else FIRST_LAYERS
 
 
-def measured_way(rungs, layer):
+def _direct_of_pixels(weight, g, out):
+    """`_direct` where the kernel is one pixel."""
+    (pictures, outs, high, wide), ins, stride = out.shape, weight.shape[1], max(g.stride_y, g.stride_x)
+    if stride > 1 and implicit.pays(weight, g, out):
+        rungs = STRIDED_PIXELS
+    elif stride == g.groups == 1 and ins <= FEW and out.nbytes >= LARGE:
+        rungs = FEW_CHANNELS
+    else:
+        return "conv2d_pointwise"
+    return Question(rungs, (pictures, ins, outs, stride * math.isqrt(high * wide), 1, stride))
+
+
+def measured_way(question):
     """Which of the rungs is faster on this machine, the first if none is clearly, for layers like that one."""
-    ins, outs, edge, kernel, stride = layer
+    rungs, (pictures, ins, outs, edge, kernel, stride) = question
 
     def ways():
-        x, weight = np.ones((1, ins, edge, edge), np.float32), np.ones((outs, ins, kernel, kernel), np.float32)
+        x, weight = np.ones((pictures, ins, edge, edge), np.float32), np.ones((outs, ins, kernel, kernel), np.float32)
         table = {row.name: row for row in implementations.of("conv2d", "cpu")}
         call = (x, weight, None, stride, kernel // 2)
         return {name: functools.partial(table[name], *call) for name in rungs}
 
-    question = (
-        f"conv2d by {' or '.join(rungs)}: {ins} to {outs} channels, {edge} x {edge}, kernel {kernel}, stride {stride}"
-    )
-    return measured.fastest(question, rungs, ways)
-
-
-def ways(weight, g, out):
-    """The names of the rungs that are faster by shape, the fastest first; the last is a direct one."""
-    *faster, direct = _ways(weight, g, out, team.size())
-    return [*faster, _answered(direct)]
+    return measured.fastest(question.text, rungs, ways)
 
 
 @by_shape
 def _ways(weight, g, out, threads):
+    """The names of the rungs that are faster by shape, the fastest first; the last is `_direct`."""
     faster = [f"conv2d_winograd_{m}x{m}" for m in winograd.pays(weight, g, out)]
     return [*faster, *(["conv2d_fft"] if fft.pays(weight, g, out) else []), _direct(weight, g, out)]
 
 
 def way(x, weight, g, out):
     """(name of the rung, why not one that is faster by shape) for contiguous arrays."""
-    if pointwise.fits(g):  # nothing is faster: said without looking at more
-        return direct_way(weight, g, out), ""
-    *faster, direct = ways(weight, g, out)
+    *faster, direct = _ways(weight, g, out, team.size())
     if not faster:
-        return direct, ""
+        return _answered(direct), ""
     of_x, of_weight = sizes(x, weight)
     limits = np.finfo(out.dtype)
     products_ = of_x.mean * of_weight.mean, of_x.largest * of_weight.largest * weight[0].size
@@ -129,9 +144,9 @@ def way(x, weight, g, out):
         least < min(of_x.mean, of_weight.mean, products_[0])
         and max(of_x.largest, of_weight.largest, products_[1]) < most
     ):
-        return direct, f"{faster[0]} would be faster, but numbers are not all of moderate size."
+        return _answered(direct), f"{faster[0]} would be faster, but numbers are not all of moderate size."
     spread = of_x.largest / of_x.mean * (of_weight.largest / of_weight.mean)
-    fitting = next((name for name in faster if spread <= SPREAD[name]), direct)
+    fitting = next((name for name in faster if spread <= SPREAD[name]), None) or _answered(direct)
     if fitting == faster[0]:
         return fitting, ""
     return fitting, f"{faster[0]} would be faster, but the largest numbers are {spread:.0f} times the usual ones."

@@ -19,6 +19,7 @@ from .pictures import no_bias
 
 COPIED = 8 << 20  # bytes of pixels that are copied at a time; at least one row of a picture
 PLANES = 16  # of a task: one of a few pixels would be too short
+COPY = 32  # multiply-adds that take no longer than to copy one of the pixels that a stride leaves
 
 
 def fits(g):
@@ -77,7 +78,7 @@ def pixels_seen(x, g, top, high, wide):
     line = workspace(x.dtype, size)
     with taken(line):
         seen = line[:size].reshape(count, channels, high, wide)
-        _copy(x, top, g.stride_y, g.stride_x, seen, products.threads_for(size), team.members())
+        _copy(x, top, g.stride_y, g.stride_x, seen, products.threads_for(COPY * size), team.members())
         yield seen.reshape(count, channels, -1)
 
 

@@ -109,9 +109,7 @@ def multiply_codes(x, weight, zeros, start, factor, add, q, out):
 @on_lines
 def linear_int8_sums(x, weight, bias, scale, zeros, q, out):
     weight = codes_of(weight)
-    multiply_codes(
-        x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out
-    )
+    multiply_codes(x, weight, no_zeros(len(weight), zeros), *factors(bias, scale, q, out.dtype != np.float32), q, out)
 
 
 # ---- a product of matrices, then the rest --------------------------------------------------------------------------
