@@ -21,7 +21,7 @@ from . import team
 from .simd.kept import Kept
 
 OFTEN = 32  # questions
-ROUNDS = 12  # calls of each way; the fastest counts
+ROUNDS = 12  # timed calls of each way; the fastest counts
 MARGIN = 0.95  # another way is taken where it needs no more than this part of the usual one's time
 _kept, _asked, _one_at_a_time = {}, Counter(), threading.RLock()
 _on_disk = Kept("dlkernels", "ways")
@@ -59,6 +59,7 @@ def _measure(usual, ways):
         run()  # compiles
     for _ in range(ROUNDS):
         for name, run in ways.items():
+            run()  # so that the caches hold what it left there, not what the way before it did
             begun = time.perf_counter()
             run()
             least[name] = min(least[name], time.perf_counter() - begun)

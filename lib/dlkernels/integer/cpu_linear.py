@@ -26,7 +26,7 @@ from .requantize import channel_numbers, put_one
 from .words import DOT4, LOW_ROWS, ROWS, WIDTH, copy_elements, rows_by_panel
 
 DTYPES = ("uint8", "int8", "float32")
-FEW = 8  # rows of the input, over the threads that would pack: for no more, a weight that comes unpacked stays as it is
+FEW = 12  # rows of the input, over the threads that would pack: for no more, a weight that comes unpacked stays so
 ALWAYS_FEW = 3  # with any number of threads: no packing takes as little time
 HEIGHT = 128  # rows of the input that meet a panel before the next one: with it they fit the second cache
 EMPTY = np.empty(0, np.float32), np.empty(0, np.int32)
