@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "_ext"))
 from source_pages import NAMED
 
 GPU = "lib/dlkernels/matrix/gpu.py"
-FLASH = "lib/dlkernels/attention/flash.py"
+SIGNATURE = "lib/dlkernels/recurrent/gpu.py"
 CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "_ext")!r})
@@ -48,7 +48,7 @@ In `lib/dlkernels/team.py`, not in `lib/coursework/kinds/kind.py`; [`lib/dlkerne
 
 ```{{literalinclude}} %s
 :language: python
-:start-at: _add_products_1, _add
+:start-at: def gate_kernel
 :end-at: "fmt: skip"
 ```
 
@@ -76,7 +76,7 @@ def small_book(root):
     (root / "index.md").write_text("# Start\n\n```{toctree}\nchapters/places\n```\n")
     (root / "chapters").mkdir()
     (root / "chapters" / "places.md").write_text(
-        PAGE % tuple(os.path.relpath(ROOT / name, root / "chapters") for name in (GPU, FLASH))
+        PAGE % tuple(os.path.relpath(ROOT / name, root / "chapters") for name in (GPU, SIGNATURE))
     )
     return root
 
@@ -111,8 +111,8 @@ def test_each_name_of_a_file_leads_to_its_line(built):
 
 def test_a_listing_does_not_show_what_is_for_a_formatter(built):
     text = BeautifulSoup((built / "chapters" / "places.html").read_text(encoding="utf-8"), "html.parser").get_text()
-    assert "_add_products(ROWS, QUERIES)\n)" in text
-    assert "fmt: skip" in (ROOT / FLASH).read_text(encoding="utf-8")
+    assert "hidden, width, column,\n):" in text
+    assert "fmt: skip" in (ROOT / SIGNATURE).read_text(encoding="utf-8")
     assert "fmt: skip" not in text
 
 
