@@ -198,11 +198,11 @@ def twice_into_one(n):
 
 def far_away(n):
     """wrong place: There is a place for each step"""
-    return [[(0, 10**2000)]] if n > 1 else []
+    return [[(0, 10**200)]] if n > 1 else []
 
 
 def a_long_number(n):
-    """wrong type: A plan is a list of rounds"""
+    """wrong raised-NotPlain: at [0]: a whole number of 6,644 bits"""
     return [10**2000]
 
 
