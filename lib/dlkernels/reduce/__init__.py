@@ -25,8 +25,11 @@ MOST_BINS = (1 << 31) - 2
 
 
 def _quick_sum(x, dim, keepdim):
-    if dim is None and keepdim is False and type(x) is np.ndarray and x.size and alike(x) and x.flags.writeable:
-        return cpu_sum.short(x) if x.size <= cpu_sum.CHUNK else cpu_sum.whole(x)
+    if dim is None and keepdim is False and type(x) is np.ndarray and x.size and alike(x):
+        if x.size <= cpu_sum.CHUNK:
+            return cpu_sum.short(x)
+        if x.flags.writeable:  # another type for the compiler, else
+            return cpu_sum.whole(x)
     return None
 
 
