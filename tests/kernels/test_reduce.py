@@ -237,3 +237,15 @@ def test_wrong_arguments_of_histogram(case):
     arguments, error, message = case
     with pytest.raises(error, match=message):
         dlkernels.histogram(numbers(5), *arguments)
+
+
+@pytest.mark.parametrize("n", [1, 17, 5000, 300_000])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_sum_of_what_may_not_be_written_has_the_same_bits(n, dtype):
+    x = np.random.default_rng(n).standard_normal(n).astype(dtype)
+    total = dlkernels.sum(x)
+    x.flags.writeable = False
+    again = dlkernels.sum(x)
+    assert again.dtype == total.dtype
+    assert again.shape == total.shape == ()
+    assert again.tobytes() == total.tobytes()
