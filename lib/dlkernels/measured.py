@@ -22,7 +22,7 @@ from .simd.kept import Kept
 
 OFTEN = 32  # questions
 ROUNDS = 12  # timed calls of each way; the fastest counts
-MARGIN = 0.95  # another way is taken where it needs no more than this part of the usual one's time
+MARGIN = 0.97  # another way is taken where it needs no more than this part of the usual one's time
 _kept, _asked, _one_at_a_time = {}, Counter(), threading.RLock()
 _on_disk = Kept("dlkernels", "ways")
 

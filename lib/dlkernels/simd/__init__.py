@@ -37,7 +37,9 @@ kept.py         answers kept on disk for this machine
 
 from .atomic import atomic_load, compare_and_swap, fetch_add
 from .memory import (
+    AHEAD,
     fence,
+    fetch_ahead,
     lanes,
     load,
     load_bytes,
@@ -68,12 +70,14 @@ from .vector import (
 )
 
 __all__ = [
+    "AHEAD",
     "VectorType",
     "atomic_load",
     "broadcast",
     "compare_and_swap",
     "fence",
     "fetch_add",
+    "fetch_ahead",
     "first_lanes",
     "fma",
     "has",

@@ -13,7 +13,7 @@ The ladder of each activation (forward and backward) and of bias_activation
     *_compiled     numba: one fused pass, no temporary
     *_parallel     prange
     *_vectorised   exp as a polynomial, so that the loop becomes vector instructions (float32)
-    *_team         tasks that wait for no late thread (team.py)
+    *_team         tasks that wait for no late thread (team.py), and what comes next is fetched meanwhile
 """
 
 import functools
@@ -23,6 +23,7 @@ from numba import get_num_threads, njit, prange
 
 from .. import simd, team
 from ..implementations import call, implementation
+from ..simd import AHEAD, fetch_ahead
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
@@ -38,6 +39,7 @@ LEAST_CHUNK = 1 << 12  # elements of a task: less is not worth the hand-over
 SLOW = "one interpreter step per element: for small arrays"
 
 LATE = "threads take tasks from a heap: a late one costs nothing"
+LATE_AND_AHEAD = f"{LATE}; the next 1 KiB is fetched while this is worked on"
 
 
 def chunk_for(size, threads):
@@ -279,6 +281,27 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
+@njit(error_model="numpy")
+def map_ahead(function, x, parameter, out):
+    """As `map_compiled`; what comes next is fetched meanwhile."""
+    for start in range(0, out.size, AHEAD):
+        stop = min(start + AHEAD, out.size)
+        fetch_ahead(x, stop, AHEAD)
+        fetch_ahead(out, stop, AHEAD)
+        map_compiled(function, x[start:stop], parameter, out[start:stop])
+
+
+@njit(error_model="numpy")
+def map_backward_ahead(function, grad, x, parameter, out):
+    """As `map_backward_compiled`; what comes next is fetched meanwhile."""
+    for start in range(0, out.size, AHEAD):
+        stop = min(start + AHEAD, out.size)
+        fetch_ahead(grad, stop, AHEAD)
+        fetch_ahead(x, stop, AHEAD)
+        fetch_ahead(out, stop, AHEAD)
+        map_backward_compiled(function, grad[start:stop], x[start:stop], parameter, out[start:stop])
+
+
 def _compiled_with(function, loop, **options):
     """The decorator of a loop with a function of one element inside: one of the library is kept on disk where it can.
 
@@ -302,7 +325,7 @@ def bound(loop, function):
     def two_arrays(x, other, parameter, out):
         loop(function, x, other, parameter, out)
 
-    return one_array if loop is map_compiled else two_arrays
+    return one_array if loop is map_ahead else two_arrays
 
 
 # A team's part with the function of one element inside: as an argument among others it would be called by its address,
@@ -317,7 +340,7 @@ def map_by_team(function):
     def part(arguments, task, who):
         x, parameter, out, chunk = arguments
         span = slice(task * chunk, (task + 1) * chunk)
-        map_compiled(function, x[span], parameter, out[span])
+        map_ahead(function, x[span], parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(x, parameter, out, chunk, threads, team):
@@ -334,7 +357,7 @@ def map_backward_by_team(function):
     def part(arguments, task, who):
         grad, x, parameter, out, chunk = arguments
         span = slice(task * chunk, (task + 1) * chunk)
-        map_backward_compiled(function, grad[span], x[span], parameter, out[span])
+        map_backward_ahead(function, grad[span], x[span], parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(grad, x, parameter, out, chunk, threads, team):
@@ -391,14 +414,14 @@ def fastest_functions(dtype):
     return fast.FUNCTIONS if dtype == np.float32 else scalar.functions(dtype.type)
 
 
-def _team_rung(compiled, by_team, name):
+def _team_rung(ahead, by_team, name):
     @flat
     def rung(*arguments):
         out = arguments[-1]
         function = fastest_functions(out.dtype)[name]
         threads = 1 if out.size < PARALLEL_FROM else team.size()
         if threads == 1:
-            bound(compiled, function)(*arguments)
+            bound(ahead, function)(*arguments)
         else:
             by_team(function)(*arguments, chunk_for(out.size, threads), threads, team.members())
 
@@ -413,9 +436,9 @@ def _put(name, suffix, rung, **description):
 for _name in scalar.PARAMETERS:
     if _name in NUMPY:
         _put(_name, "numpy", _numpy_rung(_name), adds="NumPy: a pass over memory for every operation")
-    for _operation, _compiled, _parallel, _by_team in (
-        (_name, map_compiled, map_parallel, map_by_team),
-        (f"{_name}_backward", map_backward_compiled, map_backward_parallel, map_backward_by_team),
+    for _operation, _compiled, _parallel, _ahead, _by_team in (
+        (_name, map_compiled, map_parallel, map_ahead, map_by_team),
+        (f"{_name}_backward", map_backward_compiled, map_backward_parallel, map_backward_ahead, map_backward_by_team),
     ):
         _put(_operation, "compiled", _loop_rung(_compiled, _operation), adds="one fused pass, no temporary array")
         _put(_operation, "parallel", _loop_rung(_parallel, _operation), adds="every thread takes a part")
@@ -426,7 +449,7 @@ for _name in scalar.PARAMETERS:
             adds="no call in the loop: 4 to 16 elements per instruction",
             dtypes=("float32",),
         )
-        _put(_operation, "team", _team_rung(_compiled, _by_team, _operation), adds=LATE, public=True)
+        _put(_operation, "team", _team_rung(_ahead, _by_team, _operation), adds=LATE_AND_AHEAD, public=True)
 
 
 # ---- bias and activation, fused --------------------------------------------------------------------------
@@ -446,6 +469,18 @@ def bias_map_parallel(function, x, bias, parameter, out):
             out[row, column] = function(x[row, column] + bias[column], parameter)
 
 
+@njit(error_model="numpy")
+def bias_map_ahead(function, x, bias, parameter, out):
+    """As `bias_map_compiled`; what comes next is fetched meanwhile."""
+    rows, columns = x.shape
+    together = max(1, AHEAD // columns)
+    for start in range(0, rows, together):
+        stop = min(start + together, rows)
+        fetch_ahead(x, stop * columns, together * columns)
+        fetch_ahead(out, stop * columns, together * columns)
+        bias_map_compiled(function, x[start:stop], bias, parameter, out[start:stop])
+
+
 @functools.cache
 def bias_map_by_team(function):
     """As `bias_map_parallel`, for one function."""
@@ -454,7 +489,7 @@ def bias_map_by_team(function):
     def part(arguments, task, who):
         x, bias, parameter, out, rows = arguments
         span = slice(task * rows, (task + 1) * rows)
-        bias_map_compiled(function, x[span], bias, parameter, out[span])
+        bias_map_ahead(function, x[span], bias, parameter, out[span])
 
     @_compiled_with(function, "by team")
     def loop(x, bias, parameter, out, rows, threads, team):
@@ -501,12 +536,12 @@ def bias_activation_vectorised(x, bias, name, parameter, out):
     return _rows(functools.partial(loop, fast.FUNCTIONS[name]), x, bias, parameter, out)
 
 
-@implementation("bias_activation", device="cpu", adds=LATE, public=True)
+@implementation("bias_activation", device="cpu", adds=LATE_AND_AHEAD, public=True)
 def bias_activation_team(x, bias, name, parameter, out):
     function = fastest_functions(out.dtype)[name]
     threads = 1 if out.size < PARALLEL_FROM else team.size()
     if threads == 1:
-        return _rows(bound(bias_map_compiled, function), x, bias, parameter, out)
+        return _rows(bound(bias_map_ahead, function), x, bias, parameter, out)
     rows = -(-chunk_for(out.size, threads) // bias.size)
     return _rows(bias_map_by_team(function), x, bias, parameter, out, rows, threads, team.members())
 
