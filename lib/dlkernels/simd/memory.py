@@ -7,10 +7,9 @@ from numba import njit, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ..host import LINE
 from .vector import ELEMENTS, VectorType, call_llvm, fetch, splat, suffix
 
-AHEAD = 256  # elements: 1 or 2 KiB
+AHEAD, LINE = 256, 64  # elements: 1 or 2 KiB; bytes of a line of the cache
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 
 
