@@ -351,3 +351,13 @@ def test_both_walks_through_the_tiles_give_the_gradients(heads, width, causal, m
         found = dlkernels.scaled_dot_product_attention_backward(*arguments, causal, enable_gqa=heads > 1)
         for one, right in zip(found, exact, strict=True):
             np.testing.assert_allclose(one, right, rtol=near, atol=near)
+
+
+def test_a_rotary_embedding_keeps_its_table_for_these_positions_only():
+    x, positions = np.ones((3, 8), np.float32), np.arange(3, dtype=np.float32)
+    for base, step in ((10000.0, 0), (10000.0, 2), (100.0, 0)):
+        positions += step  # in place
+        for name in ("rotary_embedding", "rotary_embedding_backward"):
+            arguments = (x,) * (1 + name.endswith("backward")) + (positions, base)
+            expected = getattr(reference, name)(*arguments)
+            assert np.allclose(getattr(dlkernels, name)(*arguments), expected, atol=1e-5), (name, base, step)

@@ -25,6 +25,7 @@ from .gpu_rows import MOST_BLOCKS, f32
 from .rows import part_of, shared
 
 THREADS = 128
+KEPT = 1 << 18  # numbers of a table that is kept
 
 
 def angles(positions, width, base):
@@ -46,6 +47,20 @@ def sinusoidal_encoding_numpy(width, base, positions):
 # ---- rotary ------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=8)
+def _table(positions, dtype, width, base, sign, of_results):
+    """`table` of positions that are bytes."""
+    turned = angles(np.frombuffer(positions, dtype), width, base)
+    return np.cos(turned).astype(of_results), (sign * np.sin(turned)).astype(of_results)
+
+
+def table(positions, width, base, sign, of_results):
+    """(cosines, sign * sines) of the angles, to be read only: all layers and heads of a model ask for the same ones,
+    which take ten times as long as to turn by them."""
+    make = _table if positions.size * width <= KEPT else _table.__wrapped__
+    return make(positions.tobytes(), positions.dtype.str, width, float(base), sign, of_results)
+
+
 def with_table(rung):
     """Let `rung(x, cosines, sines, interleaved, out)`, written for contiguous x (matrices, positions, width), take all
     x."""
@@ -55,9 +70,8 @@ def with_table(rung):
         out = np.empty(x.shape, x.dtype)
         if out.size:
             length, width = x.shape[-2:]
-            turned = angles(positions, width, base)
-            table = np.cos(turned).astype(x.dtype), (sign * np.sin(turned)).astype(x.dtype)
-            rung(plain(x).reshape(-1, length, width), *table, interleaved, out.reshape(-1, length, width))
+            turned = table(positions, width, base, sign, x.dtype)
+            rung(plain(x).reshape(-1, length, width), *turned, interleaved, out.reshape(-1, length, width))
         return out
 
     return wrapper
@@ -76,6 +90,13 @@ def rotary_numpy(x, cosines, sines, interleaved, out):
 
 
 @inner_njit(fastmath={"contract"})
+def _turn_halves(a, b, c, s, first, second):
+    for i in range(c.size):
+        first[i] = a[i] * c[i] - b[i] * s[i]
+        second[i] = b[i] * c[i] + a[i] * s[i]
+
+
+@inner_njit(fastmath={"contract"})
 def _turn_part(arguments, task, who):
     x, cosines, sines, apart, step, out, tasks = arguments
     length, half = cosines.shape
@@ -87,6 +108,9 @@ def _turn_part(arguments, task, who):
             cosines[r % length],
             sines[r % length],
         )
+        if step == 1:
+            _turn_halves(source[:half], source[half:], c, s, target[:half], target[half:])
+            continue
         for i in range(half):
             a, b = source[i * step], source[i * step + apart]
             target[i * step] = a * c[i] - b * s[i]
@@ -148,11 +172,10 @@ def turned_there(positions, base, interleaved, sign, x):
     out = cuda.device_array(tuple(x.shape), f32)
     if x.size:
         where = positions.copy_to_host() if is_device_array(positions) else positions
-        turned = angles(where, tuple(x.shape)[-1], base)
-        table = (cuda.to_device(part.astype(f32)) for part in (np.cos(turned), sign * np.sin(turned)))
+        turned = [cuda.to_device(part) for part in table(where, tuple(x.shape)[-1], base, sign, np.dtype(f32))]
         apart, step = (1, 2) if interleaved else (tuple(x.shape)[-1] // 2, 1)
         blocks = min(math.ceil(x.size / 2 / THREADS), MOST_BLOCKS)
-        turn_kernel[blocks, THREADS](x.reshape(x.size), *table, apart, step, out.reshape(x.size))
+        turn_kernel[blocks, THREADS](x.reshape(x.size), *turned, apart, step, out.reshape(x.size))
     return out
 
 
