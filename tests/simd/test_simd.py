@@ -19,6 +19,7 @@ from dlkernels.simd import (
     fence,
     first_lanes,
     fma,
+    full_vectors,
     lanes,
     larger,
     last_lane,
@@ -299,7 +300,7 @@ def test_multiply_add_and_prefetch_are_single_instructions():
     [
         ("x86-64", "", "SSE2", 4),
         ("haswell", "+avx,+avx2,+fma", "AVX2", 8),
-        ("skylake-avx512", "+avx,+avx2,+fma,+avx512f", "AVX-512", 16),
+        ("skylake-avx512", "+avx,+avx2,+fma,+avx512f,+avx512vl,+prefer-256-bit", "AVX-512", 16),
     ],
 )
 def test_every_width_of_x86(cpu, features, name, width):
@@ -309,10 +310,24 @@ def test_every_width_of_x86(cpu, features, name, width):
     environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features}
     environment[EXPECTED] = f"{name} {width}"
     tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
-    tests += ["-k", "width_is_the_one or arithmetic or extremes or (head and 4099)"]
+    tests += ["-k", "width_is_the_one or full_vectors or arithmetic or extremes or (head and 4099)"]
     result = subprocess.run(tests, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stdout[-3000:]
-    assert "11 passed" in result.stdout
+    assert "12 passed" in result.stdout
+
+
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="registers of x86")
+def test_full_vectors_are_those_of_the_machine():
+    @njit(error_model="numpy")
+    def scale(x, out):
+        full_vectors()
+        for i in range(out.size):
+            out[i] = 3 * x[i]
+
+    scale(np.ones(4, np.float32), np.ones(4, np.float32))
+    (assembly,) = scale.inspect_asm().values()
+    register = {16: "xmm", 32: "ymm", 64: "zmm"}[simd.vector_bytes()]
+    assert re.search(rf"v?mulps.*%{register}", assembly)
 
 
 EXPECTED = "DLKERNELS_TEST_VECTORS"

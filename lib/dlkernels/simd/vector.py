@@ -9,7 +9,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, register_model
 
 from .emitted import emitted
-from .target import vector_width
+from .target import vector_bytes, vector_width
 
 ELEMENTS = {types.float32: "float32", types.float64: "float64"}
 
@@ -258,3 +258,19 @@ _on_two(operator.mul, "fmul")
 _on_two(operator.truediv, "fdiv")
 _on_one(operator.neg, lambda builder, kind, v: builder.fneg(v))
 _on_one(math.sqrt, lambda builder, kind, v: call_llvm(builder, f"sqrt.{suffix(kind)}", v.type, [v]))
+
+
+@intrinsic
+def full_vectors(typingctx):
+    """``full_vectors()``: LLVM's vectors in the loops of this function have all lanes of the machine.
+
+    By itself it takes half of AVX-512's. It pays where a loop is long and computes much; a short one leaves lanes over.
+    """
+
+    def emit(context, builder, signature, arguments):
+        attributes = builder.function.attributes
+        if vector_bytes() == 64 and isinstance(attributes, set):
+            set.add(attributes, '"prefer-vector-width"="512"')  # llvmlite's own `add` has no attributes with a value
+        return context.get_dummy_value()
+
+    return types.none(), emit

@@ -23,7 +23,7 @@ from numba import get_num_threads, njit, prange
 
 from .. import simd, team
 from ..implementations import call, implementation
-from ..simd import AHEAD, fetch_ahead
+from ..simd import AHEAD, fetch_ahead, full_vectors
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
 from ..team import share
@@ -259,6 +259,7 @@ def axpy_team(alpha, x, y, out):
 
 @njit(error_model="numpy")
 def map_compiled(function, x, parameter, out):
+    full_vectors()
     for i in range(out.size):
         out[i] = function(x[i], parameter)
 
@@ -271,6 +272,7 @@ def map_parallel(function, x, parameter, out):
 
 @njit(error_model="numpy")
 def map_backward_compiled(function, grad, x, parameter, out):
+    full_vectors()
     for i in range(out.size):
         out[i] = function(grad[i], x[i], parameter)
 
