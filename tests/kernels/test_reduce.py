@@ -10,7 +10,7 @@ import pytest
 import dlkernels
 from dlkernels import implementations
 from dlkernels.device import name as device_name
-from dlkernels.reduce import gpu_cumsum, gpu_histogram, gpu_sum
+from dlkernels.reduce import cpu_sum, gpu_cumsum, gpu_histogram, gpu_sum
 from dlkernels.simd import vector_width
 from simt import xray
 
@@ -249,3 +249,12 @@ def test_the_sum_of_what_may_not_be_written_has_the_same_bits(n, dtype):
     assert again.dtype == total.dtype
     assert again.shape == total.shape == ()
     assert again.tobytes() == total.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_short_way_of_few_numbers_adds_them_as_the_long_one(dtype):
+    """In the same order, in vectors or not; of minus zeros the sign is the same, too."""
+    width = vector_width(np.dtype(dtype))
+    for n in (1, width - 1, width, 2 * width - 1, 2 * width, 8 * width, 8 * width + 1, cpu_sum.BLOCK + 1):
+        for x in (numbers(n, dtype=dtype), np.full(n, -0.0, dtype)):
+            assert dlkernels.sum(x).tobytes() == implementations.call("sum", x, None, False).tobytes()

@@ -329,11 +329,14 @@ def _chunks(x, out, last, jobs, tasks, threads, least, team):
 
 @cached_njit()
 def _short(x):
-    return tree_total(memory(x), 0, x.size, np.empty(64, x.dtype))
+    result = np.empty(1, x.dtype)
+    row_totals(memory(x), x.size, result, 0, 1)
+    return result[0]
 
 
 def short(x):
-    """The sum of contiguous numbers, few enough for one piece of work: an array of no dimensions."""
+    """The sum of contiguous numbers, few enough for one piece of work, as `summed` has it: an array of no
+    dimensions."""
     return np.array(_short(x.reshape(-1)), x.dtype)
 
 
