@@ -163,6 +163,18 @@ def test_conv2d_takes_what_was_measured(monkeypatch, channels, kernel, stride, r
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "stride"), [((57, 30), (2, 3)), ((112, 112), 2), ((1000, 1), (1, 1000)), ((8, 8), geometry.MOST)], ids=str
+)
+def test_a_strided_layer_is_timed_on_a_picture_no_larger_than_the_callers(size, stride):
+    g, shape = geometry.convolution(size, (1, 1), stride)
+    question = choose._direct(np.ones((64, 16, 1, 1), np.float32), g, np.empty((1, 64, *shape), np.float32))
+    assert question.rungs == choose.STRIDED_PIXELS
+    edges = question.layer[3]
+    assert edges[0] <= size[0] and edges[1] <= size[1]
+    assert geometry.convolution(edges, (1, 1), stride)[1] == shape
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_process_that_is_forked_while_another_thread_measures_measures_by_itself(machine):
     measures, forked = threading.Event(), threading.Event()

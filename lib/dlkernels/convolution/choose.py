@@ -16,7 +16,6 @@ always where a number is infinite or NaN, the sum goes term by term.
 """
 
 import functools
-import math
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -60,17 +59,17 @@ class Choice:
 
 class Question(namedtuple("Question", "rungs layer")):
     """What no count decides, and each machine times once: rungs, the usual one first, and a layer that stands for all
-    such, as (pictures, input channels, output channels, edge, kernel, stride)."""
+    such, as (pictures, input channels, output channels, (height, width), kernel, (stride_y, stride_x))."""
 
     @functools.cached_property
     def text(self):
-        pictures, ins, outs, edge, kernel, stride = self.layer
-        layer = f"{pictures} x {ins} to {outs} channels, {edge} x {edge}, kernel {kernel}, stride {stride}"
+        pictures, ins, outs, (tall, broad), kernel, (down, across) = self.layer
+        layer = f"{pictures} x {ins} to {outs} channels, {tall} x {broad}, kernel {kernel}, stride {down} x {across}"
         return f"conv2d by {' or '.join(self.rungs)}: {layer}"
 
 
-FIRST_LAYERS = Question(("conv2d_tile", "conv2d_implicit"), (1, 3, 64, 112, 3, 2))
-ONE_CHANNEL = Question(("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (1, 1, 32, 28, 3, 1))
+FIRST_LAYERS = Question(("conv2d_tile", "conv2d_implicit"), (1, 3, 64, (112, 112), 3, (2, 2)))
+ONE_CHANNEL = Question(("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (1, 1, 32, (28, 28), 3, (1, 1)))
 #: Of 1x1 kernels none stands for all, and each is timed: with a stride, where on one machine a long product is faster,
 #: and implicit GEMM where it is short; and with a large result of few channels, where all hangs on how it is written.
 STRIDED_PIXELS = "conv2d_pointwise", "conv2d_implicit"
@@ -101,24 +100,25 @@ def _direct(weight, g, out):
 
 def _direct_of_pixels(weight, g, out):
     """`_direct` where the kernel is one pixel."""
-    (pictures, outs, high, wide), ins, stride = out.shape, weight.shape[1], max(g.stride_y, g.stride_x)
-    if stride > 1 and implicit.pays(weight, g, out):
+    (pictures, outs, high, wide), ins, strides = out.shape, weight.shape[1], (g.stride_y, g.stride_x)
+    if strides != (1, 1) and implicit.pays(weight, g, out):
         rungs = STRIDED_PIXELS
-    elif stride == g.groups == 1 and ins <= FEW and out.nbytes >= LARGE:
+    elif strides == (1, 1) and g.groups == 1 and ins <= FEW and out.nbytes >= LARGE:
         rungs = FEW_CHANNELS
     else:
         return "conv2d_pointwise"
-    return Question(rungs, (pictures, ins, outs, stride * math.isqrt(high * wide), 1, stride))
+    seen = (high - 1) * g.stride_y + 1, (wide - 1) * g.stride_x + 1  # no larger than the picture, whatever the stride
+    return Question(rungs, (pictures, ins, outs, seen, 1, strides))
 
 
 def measured_way(question):
     """Which of the rungs is faster on this machine, the first if none is clearly, for layers like that one."""
-    rungs, (pictures, ins, outs, edge, kernel, stride) = question
+    rungs, (pictures, ins, outs, edges, kernel, strides) = question
 
     def ways():
-        x, weight = np.ones((pictures, ins, edge, edge), np.float32), np.ones((outs, ins, kernel, kernel), np.float32)
+        x, weight = np.ones((pictures, ins, *edges), np.float32), np.ones((outs, ins, kernel, kernel), np.float32)
         table = {row.name: row for row in implementations.of("conv2d", "cpu")}
-        call = (x, weight, None, stride, kernel // 2)
+        call = (x, weight, None, strides, kernel // 2)
         return {name: functools.partial(table[name], *call) for name in rungs}
 
     return measured.fastest(question.text, rungs, ways)
