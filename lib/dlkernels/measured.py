@@ -47,7 +47,11 @@ def fastest(question, names, ways):
             if answer not in names:
                 if _asked[question] < OFTEN and wish != "first":
                     return names[0]
-                answer = _measure(names[0], ways())
+                try:
+                    answer = _measure(names[0], ways())
+                except MemoryError:  # the caller's arrays leave none: asked again, some calls later
+                    _asked[question] = 0
+                    return names[0]
             _kept[question] = answer
             _on_disk.update(_kept)
         return _kept[question]

@@ -95,13 +95,23 @@ def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
-def test_nothing_is_left_of_a_file_that_could_not_be_written(machine, monkeypatch):
+@pytest.mark.parametrize("error", [OSError("no space left on device"), RecursionError("lists in lists")], ids=repr)
+def test_nothing_is_left_of_a_file_that_could_not_be_written(machine, monkeypatch, error):
     def full(*_, **__):
-        raise OSError("no space left on device")
+        raise error
 
     monkeypatch.setattr(kept.json, "dump", full)
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"
     assert not list(measured._on_disk.file.parent.iterdir())
+
+
+def test_without_memory_to_measure_the_usual_way_is_taken_for_now(machine):
+    def ways():
+        return {"usual": lambda: None, "other": lambda: bytearray(1 << 62)}
+
+    assert measured.fastest("q", NAMES, ways) == "usual"
+    assert not measured._kept
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
 
 
 def test_threads_that_ask_at_once_get_one_answer(machine):

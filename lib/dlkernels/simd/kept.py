@@ -47,8 +47,9 @@ class Kept:
         return {}
 
     def update(self, answers):
-        """Add answers to the file. Whole or not at all; a disk that is full or closed is no error."""
-        with contextlib.suppress(OSError):
+        """Add answers to the file. Whole or not at all; a disk that is full or closed is no error, nor is a file with
+        lists in lists that can be read, and not be written."""
+        with contextlib.suppress(OSError, RecursionError):
             file, answers = self.file, self.read() | answers
             if not file.is_absolute():  # nobody knows this user's home
                 return
