@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from dlkernels import measured
 from dlkernels.convolution import choose, geometry
@@ -207,3 +208,9 @@ def test_a_process_that_is_forked_while_another_thread_measures_measures_by_itse
     forked.set()
     thread.join()
     assert code == 0
+
+
+def test_no_fork_comes_between_while_the_processor_is_asked_for_its_name(monkeypatch):
+    """A fork waits for numba's lock; LLVM's own, which the call takes, would stay closed in the new process."""
+    monkeypatch.setattr(kept.llvm, "get_host_cpu_name", global_compiler_lock.is_locked)
+    assert kept._processor.__wrapped__() is True

@@ -9,6 +9,7 @@ nothing is known.
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -17,14 +18,23 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 from numba import config
+from numba.core.compiler_lock import global_compiler_lock
 from numba.misc.appdirs import user_cache_dir
 
 from .cache import library_stamp
 
 
+@functools.cache
+def _processor():
+    """Its name. LLVM has a lock, which a process that is forked meanwhile would wait for without end; a fork waits for
+    numba's (cache.py)."""
+    with global_compiler_lock:
+        return llvm.get_host_cpu_name()
+
+
 def machine():
     """The processor's name, its features and a hash of the library's source: what a kept answer holds for."""
-    return f"{config.CPU_NAME or llvm.get_host_cpu_name()} {config.CPU_FEATURES} {library_stamp()}"
+    return f"{config.CPU_NAME or _processor()} {config.CPU_FEATURES} {library_stamp()}"
 
 
 class Kept:
