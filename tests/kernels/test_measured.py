@@ -182,7 +182,8 @@ def test_a_strided_layer_is_timed_on_a_picture_no_larger_than_the_callers(size, 
     question = choose._direct(np.ones((64, 16, 1, 1), np.float32), g, np.empty((1, 64, *shape), np.float32))
     assert question.rungs == choose.STRIDED_PIXELS
     edges = question.layer[3]
-    assert edges[0] <= size[0] and edges[1] <= size[1]
+    assert edges[0] <= size[0]
+    assert edges[1] <= size[1]
     assert geometry.convolution(edges, (1, 1), stride)[1] == shape
 
 
