@@ -197,6 +197,12 @@ def test_a_packed_weight_is_a_copy_and_says_what_it_is():
     assert repr(PackedWeight(np.ones((4, 1, 3, 3), np.int8), 2)) == "PackedWeight of shape (4, 1, 3, 3), 2 groups"
 
 
+@pytest.mark.parametrize("shape", [(0, 5), (0, 0), (3, 0)], ids=str)
+def test_a_packed_weight_may_be_empty_as_others_may(shape):
+    weight, x = np.ones(shape, np.int8), np.ones((4, shape[1]), np.uint8)
+    np.testing.assert_array_equal(linear_int8(x, PackedWeight(weight)), linear_int8(x, weight), strict=True)
+
+
 FALLBACK = """
 import sys
 from dlkernels import implementations

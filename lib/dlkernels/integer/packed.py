@@ -43,7 +43,7 @@ class PackedWeight:
         self.weight, self.groups = weight.copy(), groups
         self.weight.flags.writeable = False
         codes = plain(self.weight)
-        self.sums = codes.reshape(len(codes), -1).sum(axis=1, dtype=np.int32)
+        self.sums = codes.sum(axis=tuple(range(1, codes.ndim)), dtype=np.int32)
         self.words = _pack_linear(codes) if codes.ndim == 2 else _pack_conv2d(codes, groups)
 
     def __repr__(self):
