@@ -1,7 +1,5 @@
 """Replays of a recorded table, cost models, and what is kept."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -138,9 +136,18 @@ def test_an_answer_is_kept_for_its_key_and_no_other(folder, monkeypatch):
     assert kept_answers._FILE.file.parent == folder / "cpulab"
 
 
-@pytest.mark.parametrize("stored", [{"a": 9, "b": 0}, {"a": 1}, 3, None, ["a"], {"a": [1], "b": 0}])
+@pytest.mark.parametrize("stored", [{"a": "9", "b": "0"}, {"a": "1"}, 3, None, ["a"], {"a": [1], "b": 0}])
 def test_what_is_no_configuration_any_more_is_searched_again(folder, stored):
     name = kept_answers.key("product")
     kept_answers._FILE.update({name: stored})
     assert kept_answers.tuned(SPACE, lambda: SPACE[3], "product") == SPACE[3]
-    assert json.loads(kept_answers._FILE.file.read_text())[name] == SPACE[3]
+    assert kept_answers.tuned(SPACE, refuse, "product") == SPACE[3]
+
+
+@pytest.mark.parametrize(
+    "values", [2 ** np.arange(3), ((1, 2), (2, 1), (4, 4)), (np.float32, np.float64, None)], ids=str
+)
+def test_an_answer_of_any_values_is_kept(folder, values):
+    space = Space({"values": values})
+    first = kept_answers.tuned(space, lambda: space[1], "which")
+    assert kept_answers.tuned(space, refuse, "which") == first == space[1]

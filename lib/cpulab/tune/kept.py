@@ -34,10 +34,15 @@ def tuned(space, find, question, arrays=(), again=False, **more):
     name = key(question, arrays, **more)
     kept = None if again else _FILE.read().get(name)
     if isinstance(kept, dict):
-        with contextlib.suppress(KeyError):  # a value or a constraint has changed since
-            return space[space.number(kept)]
+        with contextlib.suppress(KeyError, ValueError):  # a value or a constraint has changed since
+            return space[space.number({p: _of_text(values, kept[p]) for p, values in space.parameters.items()})]
     best = find()
     best = getattr(best, "best", best)
     best = space[space.number(best)]
-    _FILE.update({name: best})
+    _FILE.update({name: {parameter: repr(value) for parameter, value in best.items()}})
     return best
+
+
+def _of_text(values, text):
+    """The value with that text: a file has no tuples and no numbers of NumPy. ValueError where there is none."""
+    return values[[repr(value) for value in values].index(text)]
