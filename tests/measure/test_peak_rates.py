@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import platform
 import re
 import time
@@ -192,18 +193,29 @@ def test_the_figure_has_the_roof_that_was_measured_again(counted, monkeypatch):
     assert len(counted) == 1
 
 
-@pytest.mark.parametrize("damage", ["old", "future", "half", "other", "list"])
+@pytest.mark.parametrize("damage", ["old", "future", "half", "other", "list", "lists", "infinite"])
 def test_stale_or_damaged_files_are_measured_anew(counted, monkeypatch, tmp_path, damage):
     module.peaks()
     (file,) = kept_files(tmp_path)
     stored = json.loads(file.read_text())
     if damage in ("old", "future"):
         stored["measured"] = time.time() + (86_400 if damage == "future" else -module.FRESH_FOR - 1)
-    text = json.dumps({"old": stored, "future": stored, "half": stored, "other": {"a": 1}, "list": [1]}[damage])
-    file.write_text(text[: len(text) // 2] if damage == "half" else text)
+    if damage == "infinite":
+        stored["peaks"]["elements"] = math.inf
+    text = json.dumps({"other": {"a": 1}, "list": [1]}.get(damage, stored))
+    file.write_text({"half": text[: len(text) // 2], "lists": "[" * 100_000}.get(damage, text))
     monkeypatch.setattr(module, "_remembered", {})
     assert module.peaks() == EXAMPLE
     assert len(counted) == 2
+
+
+def test_without_a_home_peaks_are_measured_and_not_kept(counted, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(module, "cache_folder", no_home)
+    assert module.peaks() == EXAMPLE
+    assert len(counted) == 1
 
 
 def test_peaks_of_a_busy_machine_are_kept_for_an_hour(counted, monkeypatch, tmp_path):

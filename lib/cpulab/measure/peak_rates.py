@@ -304,20 +304,21 @@ def _file(loops):
 
 
 def _from_disk(loops):
-    """Fresh peaks of this machine, or None: also where the file is missing, damaged or of another version."""
+    """Fresh peaks of this machine, or None: also where the file is missing, damaged or of another version, or this user
+    has no home."""
     try:
         stored = json.loads(read_text(_file(loops)))
         kept = Peaks.from_dict(stored["peaks"])
         fresh = 0 <= time.time() - stored["measured"] < (BUSY_FRESH_FOR if kept.busy else FRESH_FOR)
         return kept if fresh else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RuntimeError):
         return None
 
 
 def _to_disk(loops, measured):
-    """Keep peaks for `_from_disk`; a full or closed disk is no error. Those measured in a hurry are of no use to
-    others."""
+    """Keep peaks for `_from_disk`; a full or closed disk is no error, nor is no home. Those measured in a hurry are of
+    no use to others."""
     if HURRY:
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RuntimeError):
         write_text(_file(loops), json.dumps({"measured": time.time(), "peaks": measured.to_dict()}))
