@@ -35,7 +35,7 @@ def _quick_add(a, b, out):
     if out is None and alike(a, b):
         out = empty(a.shape, a.dtype)
         if out.size:
-            cpu.add_lines(a.reshape(-1), b.reshape(-1), out.reshape(-1))
+            cpu.add_lines(a.reshape(-1), b.reshape(-1), out.reshape(-1), new=True)
         return out
     return None
 
@@ -55,7 +55,7 @@ def _quick_axpy(alpha, x, y, out):
     if out is None and type(alpha) is float and alike(x, y):
         out = new(x.shape, x.dtype)
         if out.size:
-            cpu.axpy_lines(x.dtype.type(alpha), x.reshape(-1), y.reshape(-1), out.reshape(-1))
+            cpu.axpy_lines(x.dtype.type(alpha), x.reshape(-1), y.reshape(-1), out.reshape(-1), new=True)
         return out
     return None
 

@@ -119,13 +119,23 @@ def add_streaming(a, b, out):
 
 
 @njit
+def _add_ahead(a, b, out):
+    for start in range(0, out.size, AHEAD):
+        stop = min(start + AHEAD, out.size)
+        fetch_ahead(a, stop, AHEAD)
+        fetch_ahead(b, stop, AHEAD)
+        fetch_ahead(out, stop, AHEAD)
+        _add_compiled(a[start:stop], b[start:stop], out[start:stop])
+
+
+@njit
 def _add_chunk(arguments, task, who):
     a, b, out, chunk, stream = arguments
     start, stop = task * chunk, min((task + 1) * chunk, out.size)
     if stream:
         _add_streaming_part(a, b, out, start, stop)
     else:
-        _add_compiled(a[start:stop], b[start:stop], out[start:stop])
+        _add_ahead(a[start:stop], b[start:stop], out[start:stop])
 
 
 @cached_njit()
@@ -134,14 +144,18 @@ def _add_by_team(a, b, out, chunk, stream, threads, team):
     share(_add_chunk, (a, b, out, chunk, stream), tasks, threads, out.size // 16, team)
 
 
-def add_lines(a, b, out):
-    """out = a + b for contiguous lines that are not empty."""
-    size = out.size
+def add_lines(a, b, out, new=False):
+    """out = a + b for contiguous lines that are not empty. new: `out` was just made.
+
+    The pages of a large new array are cleared as they are first touched, and lie in the cache then: a store past the
+    cache would throw them out of it.
+    """
+    size, stream = out.size, out.size >= STREAM_FROM and not new
     threads = 1 if size < TEAM_FROM else team.size()
     if threads == 1 and size < STREAM_FROM:
         _add_compiled(a, b, out)
     else:
-        _add_by_team(a, b, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
+        _add_by_team(a, b, out, chunk_for(size, threads), stream, threads, team.members())
 
 
 @implementation("add", device="cpu", adds=LATE, public=True)
@@ -197,7 +211,7 @@ def _axpy_streaming_part(alpha, x, y, out, start, stop):
     for first in range(start, i):
         out[first] = alpha * x[first] + y[first]
     while i + width <= stop:
-        simd.store_nontemporal(out, i, simd.fma(scale, simd.load(x, i), simd.load(y, i)))
+        simd.store_nontemporal(out, i, scale * simd.load(x, i) + simd.load(y, i))
         i += width
     for rest in range(i, stop):
         out[rest] = alpha * x[rest] + y[rest]
@@ -223,13 +237,23 @@ def axpy_streaming(alpha, x, y, out):
 
 
 @njit
+def _axpy_ahead(alpha, x, y, out):
+    for start in range(0, out.size, AHEAD):
+        stop = min(start + AHEAD, out.size)
+        fetch_ahead(x, stop, AHEAD)
+        fetch_ahead(y, stop, AHEAD)
+        fetch_ahead(out, stop, AHEAD)
+        _axpy_compiled(alpha, x[start:stop], y[start:stop], out[start:stop])
+
+
+@njit
 def _axpy_chunk(arguments, task, who):
     alpha, x, y, out, chunk, stream = arguments
     start, stop = task * chunk, min((task + 1) * chunk, out.size)
     if stream:
         _axpy_streaming_part(alpha, x, y, out, start, stop)
     else:
-        _axpy_compiled(alpha, x[start:stop], y[start:stop], out[start:stop])
+        _axpy_ahead(alpha, x[start:stop], y[start:stop], out[start:stop])
 
 
 @cached_njit()
@@ -238,14 +262,14 @@ def _axpy_by_team(alpha, x, y, out, chunk, stream, threads, team):
     share(_axpy_chunk, (alpha, x, y, out, chunk, stream), tasks, threads, out.size // 16, team)
 
 
-def axpy_lines(alpha, x, y, out):
-    """out = alpha * x + y for contiguous lines that are not empty."""
-    size = out.size
+def axpy_lines(alpha, x, y, out, new=False):
+    """out = alpha * x + y for contiguous lines that are not empty. new: as of `add_lines`."""
+    size, stream = out.size, out.size >= STREAM_FROM and not new
     threads = 1 if size < TEAM_FROM else team.size()
     if threads == 1 and size < STREAM_FROM:
         _axpy_compiled(alpha, x, y, out)
     else:
-        _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), size >= STREAM_FROM, threads, team.members())
+        _axpy_by_team(alpha, x, y, out, chunk_for(size, threads), stream, threads, team.members())
 
 
 @implementation("axpy", device="cpu", adds=LATE, public=True)
