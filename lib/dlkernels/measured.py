@@ -6,10 +6,10 @@ Two ways that do the same work change places from one processor to the next: a n
 times as fast by tiles of pixels as by implicit GEMM on a Xeon, and half as fast on a Zen 4 (benchmarks/choice.py). A
 rule fitted on one of them is wrong on the other. So they are timed when the question has come up OFTEN times: a small
 case that stands for all such, or one as large as the caller's where none does. Until then the usual way is taken: to
-time another one it must be compiled, which takes longer than a few calls can win. The answer stands in a file of the user's cache, for this processor, number of threads and version
-of the library; without one, in memory. With DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken: results
-are then the same, bit for bit, on machines alike. With DLKERNELS_MEASURED=first the first question is timed. What the
-process knows already stays.
+time another one it must be compiled, which takes longer than a few calls can win. The answer stands in a file of the
+user's cache, for this processor, number of threads and version of the library; without one, in memory. With
+DLKERNELS_MEASURED=no nothing is timed, and the usual way is taken: results are then the same, bit for bit, on machines
+alike. With DLKERNELS_MEASURED=first the first question is timed. What the process knows already stays.
 """
 
 import os
