@@ -91,6 +91,16 @@ def test_a_damaged_file_is_measured_again(machine, text):
     assert list(json.loads(measured._on_disk.file.read_text()).values()) == ["other"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_in_the_place_of_the_file_is_not_read(machine, monkeypatch):
+    file = measured._on_disk.file
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    monkeypatch.setattr(kept.Path, "read_text", lambda *_, **__: refuse())
+    assert measured.fastest("q", NAMES, machine["ways"]) == "other"
+    assert file.is_file()
+
+
 def test_a_folder_that_cannot_be_made_is_no_error(machine, tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert measured.fastest("q", NAMES, machine["ways"]) == "other"

@@ -49,9 +49,9 @@ class Kept:
         return Path(user_cache_dir(self.program)) / f"{self.name}-{stamp}.json"
 
     def read(self):
-        """The dict of the file; an empty one where it is missing or damaged."""
+        """The dict of the file; an empty one where it is missing or damaged, or no file: of a pipe none saw the end."""
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            stored = json.loads(self.file.read_text(encoding="utf-8"))
+            stored = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else None
             if isinstance(stored, dict):
                 return stored
         return {}
