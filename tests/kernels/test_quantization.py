@@ -212,6 +212,11 @@ def test_what_lies_outside_goes_to_the_end():
         assert unpack(rung(x, 1.0, None, "nf4"), 7, signed=False).tolist() == [15, 0, 15, 0, 7, 7, 0]
 
 
+def test_who_lets_numpy_raise_at_an_underflow_can_quantize():
+    with np.errstate(all="raise"):
+        assert dlkernels.quantize(np.ones(3, f32), 0.5).tolist() == [2, 2, 2]
+
+
 # ---- wrong arguments -------------------------------------------------------------------------------------------------
 
 X, S = np.ones((4, 6), f32), np.ones(4, f32)

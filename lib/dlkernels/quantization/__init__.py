@@ -92,7 +92,7 @@ def _steps(scale, zero_point, shape, axis, group_size, ends, dtype=FLOAT32, **be
     _check_granularity(shape, axis, group_size)
     wanted = scales_shape(shape, axis, group_size)
     scale = _for_each("scale", scale, wanted, dtype, **beside)
-    _check_in_host_memory("scale", scale, np.nextafter(dtype.type(0), dtype.type(1)), np.inf, "positive numbers")
+    _check_in_host_memory("scale", scale, np.finfo(dtype).smallest_subnormal, np.inf, "positive numbers")
     if zero_point is None:
         return scale, np.zeros(1, np.int32)
     if ends is None:
