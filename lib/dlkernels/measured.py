@@ -13,6 +13,7 @@ alike. With DLKERNELS_MEASURED=first the first question is timed. What the proce
 """
 
 import os
+import statistics
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from . import team
 from .simd.kept import Kept
 
 OFTEN = 32  # questions
-ROUNDS = 12  # timed calls of each way; the fastest counts
+ROUNDS = 12  # timed calls of each way; the middle one counts: the fastest is chance where memory decides
 MARGIN = 0.97  # another way is taken where it needs no more than this part of the usual one's time
 _kept, _asked, _one_at_a_time = {}, Counter(), threading.RLock()
 _on_disk = Kept("dlkernels", "ways")
@@ -58,7 +59,7 @@ def fastest(question, names, ways):
 
 
 def _measure(usual, ways):
-    least = dict.fromkeys(ways, float("inf"))
+    seconds = {name: [] for name in ways}
     for run in ways.values():
         run()  # compiles
     for _ in range(ROUNDS):
@@ -66,9 +67,10 @@ def _measure(usual, ways):
             run()  # so that the caches hold what it left there, not what the way before it did
             begun = time.perf_counter()
             run()
-            least[name] = min(least[name], time.perf_counter() - begun)
-    best = min(least, key=least.get)
-    return best if least[best] < MARGIN * least[usual] else usual
+            seconds[name].append(time.perf_counter() - begun)
+    middle = {name: statistics.median(found) for name, found in seconds.items()}
+    best = min(middle, key=middle.get)
+    return best if middle[best] < MARGIN * middle[usual] else usual
 
 
 def _forget_who_measures():
