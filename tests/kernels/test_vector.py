@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dlkernels
 from dlkernels import implementations
 from dlkernels.vector.cpu import STREAM_FROM
 
@@ -27,3 +28,17 @@ def test_streaming_from_any_alignment(row, offset):
 
 def test_there_are_such_rungs():
     assert {row.operation for row in STREAMING} == {"add", "axpy"}
+
+
+def test_tanh_is_right_over_all_that_float32_holds():
+    """Its quotient is fitted to where tanh rounds to 1, and is cut off beyond."""
+    x = np.arange(0, np.float32(np.inf).view(np.int32), 1021, dtype=np.int32).view(np.float32)
+    found, right = dlkernels.tanh(x), np.tanh(x.astype(np.float64))
+    assert np.all(np.abs(found - right) <= 2.5 * np.finfo("f").eps * right)
+    assert found.max() == 1
+    np.testing.assert_array_equal(found[x > 9.05], 1)
+    np.testing.assert_array_equal(found[x < 1e-5], x[x < 1e-5])
+    np.testing.assert_array_equal(dlkernels.tanh(-x), -found)
+    ends = dlkernels.tanh(np.array([np.inf, -np.inf, np.nan, -0.0], np.float32))
+    np.testing.assert_array_equal(ends, np.array([1, -1, np.nan, 0], np.float32))
+    assert np.signbit(ends[3])

@@ -176,11 +176,12 @@ def _head(arguments, task, who):
     shared, g, scale = everything[0], everything[0][5], everything[0][6]
     _along(everything, task, who)
     start, stop = task * g.queries * g.width, (task + 1) * g.queries * g.width
-    of_q[start:stop] = 0
+    of_head = of_q[start:stop]
+    of_head[:] = 0
     for tile in range(tiles):
         _tile_for_k(shared, of_q, of_k, of_v, task, tile, who)
-    for i in range(start, stop):
-        of_q[i] *= scale
+    for i in range(of_head.size):
+        of_head[i] *= scale
 
 
 @cached_njit(error_model="numpy")

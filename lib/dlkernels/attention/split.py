@@ -145,12 +145,12 @@ def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums)
         return
     sums[row] = (top + math.log2(total)) / sums.dtype.type(LOG2_E)
     if splits > 1:
-        for c in range(columns):
-            out[row * columns + c] = 0
+        target = out[row * columns : (row + 1) * columns]
+        target[:] = 0
         for split_row in range(first_row, first_row + splits * rows, rows):
-            weight = part_sums[split_row] / total
+            weight, part = part_sums[split_row] / total, parts[split_row * columns : (split_row + 1) * columns]
             for c in range(columns):
-                out[row * columns + c] += weight * parts[split_row * columns + c]
+                target[c] += weight * part[c]
 
 
 @inner_njit(error_model="numpy")
@@ -172,8 +172,9 @@ def _split(arguments, task, who):
     heads = rows // plan.queries
     for r in range(rows):
         query = plan.of_q[group * heads + r // plan.queries] + r % plan.queries * width
+        source, target = q[query : query + width], line[q_tile + r * width : q_tile + (r + 1) * width]
         for c in range(width):
-            line[q_tile + r * width + c] = scale * q[query + c]
+            target[c] = scale * source[c]
         line[top + r] = least
         line[summed + r] = zero
     for i in range(rows * values):
@@ -195,8 +196,9 @@ def _split(arguments, task, who):
                 add_mask(memory(mask), term, 0, plan.mask_column, 1, block_keys, line, scores + r * KEYS, KEYS, spare)
             weigh(line, scores + r * KEYS, block_keys, top + r, summed + r, factor + r)
             if line[factor + r] != 1:
+                smaller, row = line[factor + r], line[result + r * values : result + (r + 1) * values]
                 for c in range(values):
-                    line[result + r * values + c] *= line[factor + r]
+                    row[c] *= smaller
         of_values, values_at = fetch(
             v, plan.of_v[group, page] + inside * values, v_scale, block_keys, values, line, wide
         )
@@ -206,8 +208,9 @@ def _split(arguments, task, who):
         total, out_row = line[summed + r], task * rows + r
         over = line.dtype.type(1) / total if total != 0 else zero
         tops[out_row], part_sums[out_row] = line[top + r], total
+        source, target = line[result + r * values : result + (r + 1) * values], parts[out_row * values :][:values]
         for c in range(values):
-            parts[out_row * values + c] = over * line[result + r * values + c]
+            target[c] = over * source[c]
 
 
 # ---- its steps -----------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ ONE_CHANNEL = Question(("conv2d_depthwise", "conv2d_tile", "conv2d_implicit"), (
 #: Of 1x1 kernels none stands for all, and each is timed: with a stride, where on one machine a long product is faster,
 #: and implicit GEMM where it is short; and with a large result of few channels, where all hangs on how it is written.
 STRIDED_PIXELS = "conv2d_pointwise", "conv2d_implicit"
-FEW_CHANNELS = "conv2d_pointwise", "conv2d_tile"
+FEW_CHANNELS = "conv2d_tile", "conv2d_pointwise"
 
 
 def direct_way(weight, g, out):

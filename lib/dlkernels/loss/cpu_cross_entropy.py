@@ -338,8 +338,7 @@ def _gradient_part(arguments, task, who):
     for r in range(first, last):
         start, g = r * n, grad[r * grad_step] * factor
         if target[r] == ignored:
-            for i in range(start, start + n):
-                result[i] = real(0)
+            result[start : start + n] = real(0)
             continue
         _softmax_below(line, start, lse, r, n, g, g * smoothing / real(n), result)
         result[start + target[r]] -= g * (real(1) - smoothing)

@@ -73,8 +73,8 @@ def multiply(a, b, out, most_threads=None):
 def multiply_beside(a, b, out, most_threads=None):
     """out = a b for one matrix and a stack of narrow ones.
 
-    The columns of each that fill no vector stand together for a product of their own, if they fill half a one there: of
-    7 x 7 pixels the last.
+    The columns of each that fill no vector stand together, as rows, for a product of their own, if they would fill half
+    a vector there: of 7 x 7 pixels the last.
     """
     (stack, m, n), k, size = out.shape, len(b[0]), vector_width(out.dtype)
     whole = n - n % size if 2 * stack * (n % size) >= size else n
@@ -86,10 +86,10 @@ def multiply_beside(a, b, out, most_threads=None):
         places = blocks.place(a[None]), blocks.place(b), blocks.place(out)
         blocks.matmul_beside(*places, (stack, m, whole, k), parts, work, each, threads, least, team.members())
     if whole < n:
-        rest = np.ascontiguousarray(b[:, :, whole:].transpose(1, 0, 2)).reshape(k, -1)
-        results = np.empty((m, rest.shape[1]), out.dtype)
-        multiply(a[None], rest[None], results[None], most_threads)
-        out[:, :, whole:] = results.reshape(m, stack, -1).transpose(1, 0, 2)
+        rest = np.ascontiguousarray(b[:, :, whole:].transpose(0, 2, 1)).reshape(-1, k)
+        results = np.empty((len(rest), m), out.dtype)
+        multiply(rest[None], a.T[None], results[None], most_threads)
+        out[:, :, whole:] = results.reshape(stack, -1, m).transpose(0, 2, 1)
 
 
 def multiply_contiguous(a, b, out, most_threads=None):

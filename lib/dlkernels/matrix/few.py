@@ -85,7 +85,8 @@ def _four_by_three(a, row, next_row, third_row, last_row, b, column, next_column
 
 
 @inner_njit()
-def _some_columns(arguments, task, who):
+def some_columns(arguments, task, who):
+    """A task of `by_columns`."""
     a, b, c, task_columns = arguments
     (m, k), n = a.shape, c.shape[1]
     x, y, z = memory(a), memory(b), memory(c)
@@ -110,7 +111,7 @@ def _some_columns(arguments, task, who):
 @cached_njit()
 def by_columns(a, b, c, task_columns, threads, least, team):
     """c = a b^T for C-contiguous matrices with a vector of terms or more. task_columns: of the result."""
-    share(_some_columns, (a, b, c, task_columns), -(-len(b) // task_columns), threads, least, team)
+    share(some_columns, (a, b, c, task_columns), -(-len(b) // task_columns), threads, least, team)
 
 
 @inner_njit()

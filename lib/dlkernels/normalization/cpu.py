@@ -41,19 +41,26 @@ SUM = {"reassoc", "contract"}  # a sum may be added up in vectors
 # ---- a block of a channel: some of its images ------------------------------------------------------------------------
 
 
+@inner_njit()
+def piece(x, start, count):
+    """`count` numbers of a line, as a line: indices that begin elsewhere than at 0 may be negative for all that the
+    compiler knows, and a loop over them has no vectors."""
+    return x[start : start + count]
+
+
 @inner_njit(error_model="numpy", fastmath=SUM)
 def block_moments(x, c, first, last, channels, size):
     """(mean, sum of squared deviations from it) of channel c of images first ... last - 1, in float64."""
     total, squares = 0.0, 0.0
     for image in range(first, last):
-        start = (image * channels + c) * size
-        for i in range(start, start + size):
-            total += np.float64(x[i])
+        line = piece(x, (image * channels + c) * size, size)
+        for i in range(size):
+            total += np.float64(line[i])
     mean = total / ((last - first) * size)
     for image in range(first, last):
-        start = (image * channels + c) * size
-        for i in range(start, start + size):
-            off = np.float64(x[i]) - mean
+        line = piece(x, (image * channels + c) * size, size)
+        for i in range(size):
+            off = np.float64(line[i]) - mean
             squares += off * off
     return mean, squares
 
@@ -62,9 +69,9 @@ def block_moments(x, c, first, last, channels, size):
 def block_apply(x, out, c, first, last, channels, size, mean, factor, term):
     """out = (x - mean) * factor + term."""
     for image in range(first, last):
-        start = (image * channels + c) * size
-        for i in range(start, start + size):
-            out[i] = (x[i] - mean) * factor + term
+        line, target = piece(x, (image * channels + c) * size, size), piece(out, (image * channels + c) * size, size)
+        for i in range(size):
+            target[i] = (line[i] - mean) * factor + term
 
 
 @inner_njit(error_model="numpy", fastmath=SUM)
@@ -72,11 +79,11 @@ def block_products(grad, x, c, first, last, channels, size, mean):
     """(sum of grad, sum of grad * (x - mean)) of a block, in float64."""
     total, along = 0.0, 0.0
     for image in range(first, last):
-        start = (image * channels + c) * size
-        for i in range(start, start + size):
-            g = np.float64(grad[i])
+        line, arrived = piece(x, (image * channels + c) * size, size), piece(grad, (image * channels + c) * size, size)
+        for i in range(size):
+            g = np.float64(arrived[i])
             total += g
-            along += g * (np.float64(x[i]) - mean)
+            along += g * (np.float64(line[i]) - mean)
     return total, along
 
 
@@ -84,9 +91,10 @@ def block_products(grad, x, c, first, last, channels, size, mean):
 def block_gradient(grad, x, out, c, first, last, channels, size, mean, factor, slope, term):
     """out = grad * factor + (x - mean) * slope + term."""
     for image in range(first, last):
-        start = (image * channels + c) * size
-        for i in range(start, start + size):
-            out[i] = grad[i] * factor + ((x[i] - mean) * slope + term)
+        line, arrived = piece(x, (image * channels + c) * size, size), piece(grad, (image * channels + c) * size, size)
+        target = piece(out, (image * channels + c) * size, size)
+        for i in range(size):
+            target[i] = arrived[i] * factor + ((line[i] - mean) * slope + term)
 
 
 @inner_njit(error_model="numpy")
@@ -334,20 +342,22 @@ def _backward_shared(grad, x, weight, eps, out, mean, var, sums, parts, found, m
 
 
 @inner_njit(error_model="numpy")
-def _column_moments(x, first, last, rows, channels, mean, var):
-    """Of columns first ... last - 1: neighbours side by side, a row after the other."""
-    mean[first:last] = 0.0
-    var[first:last] = 0.0
+def _column_moments(x, first, count, rows, channels, mean, var):
+    """Of `count` columns from `first` on: neighbours side by side, a row after the other. mean, var: of these."""
+    mean[:count] = 0.0
+    var[:count] = 0.0
     for r in range(rows):
-        for c in range(first, last):
-            mean[c] += np.float64(x[r * channels + c])
-    for c in range(first, last):
+        line = piece(x, r * channels + first, count)
+        for c in range(count):
+            mean[c] += np.float64(line[c])
+    for c in range(count):
         mean[c] /= rows
     for r in range(rows):
-        for c in range(first, last):
-            off = np.float64(x[r * channels + c]) - mean[c]
+        line = piece(x, r * channels + first, count)
+        for c in range(count):
+            off = np.float64(line[c]) - mean[c]
             var[c] += off * off
-    for c in range(first, last):
+    for c in range(count):
         var[c] /= rows
 
 
@@ -356,14 +366,18 @@ def _forward_columns_part(arguments, task, who):
     x, weight, bias, eps, out, mean, var, table, found, shape = arguments
     rows, channels, _, _ = shape
     start, stop = task * COLUMNS, min((task + 1) * COLUMNS, channels)
+    count, x, out = stop - start, memory(x), memory(out)
     if found:
-        _column_moments(x, start, stop, rows, channels, mean, var)
+        _column_moments(x, start, count, rows, channels, memory(mean)[start:stop], memory(var)[start:stop])
     for c in range(start, stop):
         table[0, c], table[1, c], table[2, c] = coefficients(c, mean[c], var[c], weight, bias, eps, out)
+    known = memory(table)
+    near, factor = known[start:stop], known[channels + start : channels + stop]
+    term = known[2 * channels + start : 2 * channels + stop]
     for r in range(rows):
-        for c in range(start, stop):
-            index = r * channels + c
-            out[index] = (x[index] - table[0, c]) * table[1, c] + table[2, c]
+        source, target = piece(x, r * channels + start, count), piece(out, r * channels + start, count)
+        for c in range(count):
+            target[c] = (source[c] - near[c]) * factor[c] + term[c]
 
 
 @cached_njit(error_model="numpy")
@@ -380,22 +394,31 @@ def _backward_columns_part(arguments, task, who):
     grad, x, weight, eps, out, mean, var, sums, table, found, moving, shape = arguments
     rows, channels, _, _ = shape
     start, stop = task * COLUMNS, min((task + 1) * COLUMNS, channels)
+    count, grad, x, out = stop - start, memory(grad), memory(x), memory(out)
+    means = memory(mean)[start:stop]
     if found:
-        _column_moments(x, start, stop, rows, channels, mean, var)
+        _column_moments(x, start, count, rows, channels, means, memory(var)[start:stop])
+    along, total = memory(sums)[start:stop], memory(sums)[channels + start : channels + stop]
     for r in range(rows):
-        for c in range(start, stop):
-            g = np.float64(grad[r * channels + c])
-            sums[0, c] += g * (np.float64(x[r * channels + c]) - mean[c])
-            sums[1, c] += g
+        arrived, source = piece(grad, r * channels + start, count), piece(x, r * channels + start, count)
+        for c in range(count):
+            g = np.float64(arrived[c])
+            along[c] += g * (np.float64(source[c]) - means[c])
+            total[c] += g
     for c in range(start, stop):
         table[0, c], table[1, c], table[2, c], table[3, c] = slopes(
             c, sums[1, c], sums[0, c], mean[c], var[c], weight, eps, rows, moving, out
         )
         sums[0, c] /= math.sqrt(var[c] + eps)
+    known = memory(table)
+    near, factor = known[start:stop], known[channels + start : channels + stop]
+    slope = known[2 * channels + start : 2 * channels + stop]
+    term = known[3 * channels + start : 3 * channels + stop]
     for r in range(rows):
-        for c in range(start, stop):
-            index = r * channels + c
-            out[index] = grad[index] * table[1, c] + ((x[index] - table[0, c]) * table[2, c] + table[3, c])
+        arrived, source = piece(grad, r * channels + start, count), piece(x, r * channels + start, count)
+        target = piece(out, r * channels + start, count)
+        for c in range(count):
+            target[c] = arrived[c] * factor[c] + ((source[c] - near[c]) * slope[c] + term[c])
 
 
 @cached_njit(error_model="numpy")

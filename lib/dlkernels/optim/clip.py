@@ -55,9 +55,9 @@ def clip_grad_norm_passes(most, grads, results):
 @inner_njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _squares(line, start, stop):
     """The sum of squares, in float64: in vectors, since it may be added up in any order, the same one each time."""
-    total = 0.0
-    for i in range(start, stop):
-        total += np.float64(line[i]) * np.float64(line[i])
+    total, part = 0.0, line[start:stop]  # from 0 on: an index that may be negative keeps a loop from vectors
+    for i in range(stop - start):
+        total += np.float64(part[i]) * np.float64(part[i])
     return total
 
 

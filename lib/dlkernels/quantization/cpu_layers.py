@@ -24,6 +24,8 @@ from .. import team
 from ..host import new, plain
 from ..implementations import implementation
 from ..matrix import linear
+from ..matrix.few import TOGETHER, some_columns
+from ..simd import lanes
 from ..simd.cache import cached_njit
 from ..simd.dot import dot
 from ..simd.inner import inner_njit
@@ -310,10 +312,20 @@ def _lines_task(arguments, task, who):
             out[row, o] = dot(inputs, row * length, line, 0, length)
 
 
+@inner_njit()
+def _product(x, weight, out, threads, least, team):
+    """out = x weight^T."""
+    if weight.shape[1] >= lanes(x):
+        columns = TOGETHER * max(1, len(weight) // (4 * threads * TOGETHER))
+        share(some_columns, (x, weight, out, columns), -(-len(weight) // columns), threads, least, team)
+    else:
+        share(_lines_task, (x, weight, out), -(-len(weight) // EACH), threads, least, team)
+
+
 @cached_njit()
 def _fused(x, u, v, hidden, out, threads, least, team):
-    share(_lines_task, (x, v, hidden), -(-v.shape[0] // EACH), threads, least, team)
-    share(_lines_task, (hidden, u, out), -(-u.shape[0] // EACH), threads, least, team)
+    _product(x, v, hidden, threads, least, team)
+    _product(hidden, u, out, threads, least, team)
 
 
 @implementation(

@@ -26,6 +26,7 @@ from ..implementations import call, implementation
 from ..simd import AHEAD, fetch_ahead, full_vectors
 from ..simd.cache import cached_njit
 from ..simd.inner import inner_njit
+from ..simd.line import memory
 from ..team import share
 from . import fast, scalar
 from .flat import flat
@@ -35,6 +36,7 @@ STREAM_FROM = 1 << 22  # elements; below, the output fits the last-level cache, 
 TEAM_FROM = (
     1 << 17
 )  # elements of add and axpy; below, they lie in one core's L2 cache, and another would fetch them from there
+LONG_ROW = 128  # elements from which on a row fills vectors of all lanes
 LEAST_CHUNK = 1 << 12  # elements of a task: less is not worth the hand-over
 SLOW = "one interpreter step per element: for small arrays"
 
@@ -120,12 +122,13 @@ def add_streaming(a, b, out):
 
 @njit
 def _add_ahead(a, b, out):
+    one, other, target = memory(a), memory(b), memory(out)
     for start in range(0, out.size, AHEAD):
         stop = min(start + AHEAD, out.size)
-        fetch_ahead(a, stop, AHEAD)
-        fetch_ahead(b, stop, AHEAD)
-        fetch_ahead(out, stop, AHEAD)
-        _add_compiled(a[start:stop], b[start:stop], out[start:stop])
+        fetch_ahead(one, stop, AHEAD)
+        fetch_ahead(other, stop, AHEAD)
+        fetch_ahead(target, stop, AHEAD)
+        _add_compiled(one[start:stop], other[start:stop], target[start:stop])
 
 
 @njit
@@ -238,12 +241,13 @@ def axpy_streaming(alpha, x, y, out):
 
 @njit
 def _axpy_ahead(alpha, x, y, out):
+    one, other, target = memory(x), memory(y), memory(out)
     for start in range(0, out.size, AHEAD):
         stop = min(start + AHEAD, out.size)
-        fetch_ahead(x, stop, AHEAD)
-        fetch_ahead(y, stop, AHEAD)
-        fetch_ahead(out, stop, AHEAD)
-        _axpy_compiled(alpha, x[start:stop], y[start:stop], out[start:stop])
+        fetch_ahead(one, stop, AHEAD)
+        fetch_ahead(other, stop, AHEAD)
+        fetch_ahead(target, stop, AHEAD)
+        _axpy_compiled(alpha, one[start:stop], other[start:stop], target[start:stop])
 
 
 @njit
@@ -310,22 +314,24 @@ def map_backward_parallel(function, grad, x, parameter, out):
 @njit(error_model="numpy")
 def map_ahead(function, x, parameter, out):
     """As `map_compiled`; what comes next is fetched meanwhile."""
+    source, target = memory(x), memory(out)
     for start in range(0, out.size, AHEAD):
         stop = min(start + AHEAD, out.size)
-        fetch_ahead(x, stop, AHEAD)
-        fetch_ahead(out, stop, AHEAD)
-        map_compiled(function, x[start:stop], parameter, out[start:stop])
+        fetch_ahead(source, stop, AHEAD)
+        fetch_ahead(target, stop, AHEAD)
+        map_compiled(function, source[start:stop], parameter, target[start:stop])
 
 
 @njit(error_model="numpy")
 def map_backward_ahead(function, grad, x, parameter, out):
     """As `map_backward_compiled`; what comes next is fetched meanwhile."""
+    slopes, source, target = memory(grad), memory(x), memory(out)
     for start in range(0, out.size, AHEAD):
         stop = min(start + AHEAD, out.size)
-        fetch_ahead(grad, stop, AHEAD)
-        fetch_ahead(x, stop, AHEAD)
-        fetch_ahead(out, stop, AHEAD)
-        map_backward_compiled(function, grad[start:stop], x[start:stop], parameter, out[start:stop])
+        fetch_ahead(slopes, stop, AHEAD)
+        fetch_ahead(source, stop, AHEAD)
+        fetch_ahead(target, stop, AHEAD)
+        map_backward_compiled(function, slopes[start:stop], source[start:stop], parameter, target[start:stop])
 
 
 def _compiled_with(function, loop, **options):
@@ -496,10 +502,28 @@ def bias_map_parallel(function, x, bias, parameter, out):
 
 
 @njit(error_model="numpy")
+def _long_rows_ahead(function, x, bias, parameter, out):
+    full_vectors()
+    columns = x.shape[1]
+    source, target, biases = memory(x), memory(out), memory(bias)
+    for row in range(x.shape[0]):
+        for left in range(0, columns, AHEAD):
+            count, start = min(AHEAD, columns - left), row * columns + left
+            fetch_ahead(x, start + AHEAD, count)
+            fetch_ahead(out, start + AHEAD, count)
+            line, to, added = source[start : start + count], target[start : start + count], biases[left : left + count]
+            for i in range(count):
+                to[i] = function(line[i] + added[i], parameter)
+
+
+@njit(error_model="numpy")
 def bias_map_ahead(function, x, bias, parameter, out):
     """As `bias_map_compiled`; what comes next is fetched meanwhile."""
     rows, columns = x.shape
-    together = max(1, AHEAD // columns)
+    if columns >= LONG_ROW:
+        _long_rows_ahead(function, x, bias, parameter, out)
+        return
+    together = AHEAD // columns
     for start in range(0, rows, together):
         stop = min(start + together, rows)
         fetch_ahead(x, stop * columns, together * columns)
