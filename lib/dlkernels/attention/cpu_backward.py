@@ -176,10 +176,10 @@ def _head(arguments, task, who):
     shared, g, scale = everything[0], everything[0][5], everything[0][6]
     _along(everything, task, who)
     start, stop = task * g.queries * g.width, (task + 1) * g.queries * g.width
-    of_head = of_q[start:stop]
-    of_head[:] = 0
+    of_q[start:stop] = 0
     for tile in range(tiles):
         _tile_for_k(shared, of_q, of_k, of_v, task, tile, who)
+    of_head = of_q[start:stop]
     for i in range(of_head.size):
         of_head[i] *= scale
 

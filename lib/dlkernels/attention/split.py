@@ -148,7 +148,8 @@ def _merge_splits(parts, tops, part_sums, splits, rows, columns, row, out, sums)
         target = out[row * columns : (row + 1) * columns]
         target[:] = 0
         for split_row in range(first_row, first_row + splits * rows, rows):
-            weight, part = part_sums[split_row] / total, parts[split_row * columns : (split_row + 1) * columns]
+            weight = part_sums[split_row] / total
+            part = parts[split_row * columns : (split_row + 1) * columns]
             for c in range(columns):
                 target[c] += weight * part[c]
 
