@@ -4,6 +4,7 @@ import errno
 import importlib.util
 import itertools
 import os
+import subprocess
 import sys
 
 import numba
@@ -206,3 +207,49 @@ def test_a_made_function_is_kept_by_what_it_holds_or_not_at_all(folder, recwarn)
         assert module.made(getattr(module, function))(1) == expected
     assert not folder.files()
     assert not [one for one in recwarn if issubclass(one.category, NumbaWarning)]
+
+
+COLLIDING = """
+import sys
+import numpy as np
+from numba import njit
+from dlkernels.simd.cache import cached_njit
+from dlkernels.simd.inner import inner_njit
+
+def made(n):
+    @inner_njit()
+    def long(x):  # so long that LLVM calls it
+        total = 0.0
+{lines}
+        return total
+
+    return long
+
+first, second = made(1.0), made(2.0)
+
+def both(x):
+    return first(x), second(x)
+
+if __name__ == "__main__":
+    x = np.linspace(0.1, 0.2, 200)
+    if sys.argv[1] == "beside new code":
+        njit(lambda x: x)(1)  # functions are counted, and this one shifts the count
+        njit(both)(x)
+    print(*cached_njit()(both)(x))
+"""
+
+
+def test_code_of_another_process_calls_its_own_functions(folder):
+    """numba counts functions, and those of one name and number are one for LLVM."""
+    lines = "\n".join(f"        total += x[{k}] * (total + n)" for k in range(200))
+    program = folder.file.with_name("colliding.py")
+    program.write_text(COLLIDING.format(lines=lines))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder.kept)}
+    told = [
+        subprocess.run(
+            [sys.executable, program, how], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for how in ("alone", "beside new code")
+    ]
+    assert list(folder.kept.rglob("*.nbc"))
+    assert told[0] == told[1]

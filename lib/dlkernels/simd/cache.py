@@ -3,7 +3,10 @@
 ``@njit(cache=True)`` looks at the one file that defines the function. A kernel is made of functions from many files:
 change one of the others, and numba would go on using the old machine code without a word. It also trusts what lies in
 its folder: a process that is killed, or whose disk is full, between the two files that it writes leaves old code under
-a new stamp; a file that is cut off is an error in each process from then on.
+a new stamp; a file that is cut off is an error in each process from then on. And numba counts functions from 1 in each
+process, to tell apart those of one name: where code of another process is loaded beside new code, two different
+functions may have the same number, and each calls whichever came first
+(https://github.com/numba/numba/issues/10486). Numbers are drawn at random here.
 """
 
 import contextlib
@@ -12,6 +15,7 @@ import gc
 import hashlib
 import os
 import pickle
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -28,6 +32,19 @@ except ImportError:  # no public interface: where it has moved, each process com
     FunctionCache = None
 
 LIBRARY = Path(__file__).parents[1]
+
+
+class _Numbers:
+    """Numbers for functions that no other process has, nor one that was forked from this one."""
+
+    def __next__(self):
+        return secrets.randbits(64)
+
+
+with contextlib.suppress(ImportError):
+    from numba.core.bytecode import FunctionIdentity
+
+    FunctionIdentity._unique_ids = _Numbers()
 
 
 @functools.cache
