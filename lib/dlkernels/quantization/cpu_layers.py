@@ -25,7 +25,7 @@ from ..host import new, plain
 from ..implementations import implementation
 from ..matrix import linear
 from ..matrix.few import TOGETHER, some_columns
-from ..simd import lanes
+from ..simd import lanes, vector_width
 from ..simd.cache import cached_njit
 from ..simd.dot import dot
 from ..simd.inner import inner_njit
@@ -37,8 +37,7 @@ PIECE = 1024  # numbers of a row of weight that are made at once: they fit the n
 EACH = 16  # outputs of a task
 ALONE = 1 << 17  # products below which waking another thread costs more than it gains
 FEW = 3  # rows up to which two thin products run as one; a product of more loads a number for several rows
-# Dots that cost less than a second call, since each adds the lanes of a vector; from this length on they hardly count.
-DOTS, LONG = 1 << 12, 32
+DOTS = 1 << 11  # dots that are shorter than a vector and cost less than a second call
 
 f32, u8, u32, u64 = np.float32, np.uint8, np.uint32, np.uint64
 mix = inner_njit(forceinline=True)(mixed)
@@ -332,12 +331,12 @@ def _fused(x, u, v, hidden, out, threads, least, team):
     "linear_low_rank",
     device="cpu",
     adds="few rows: both products in one call, by vectors; all cores",
-    limits="more than 3 rows, and many outputs of a rank below 32, take the first rung",
+    limits="more than 3 rows, and many outputs of a rank below a vector's width, take the first rung",
     public=True,
 )
 def linear_low_rank_fused(bias, input, u, v, out):
     rows = out.size // max(out.shape[-1], 1)
-    if rows > FEW or (out.size > DOTS and len(v) < LONG) or not input.size or not u.size:
+    if rows > FEW or (out.size > DOTS and len(v) < vector_width(u.dtype)) or not input.size or not u.size:
         return linear_low_rank_products(bias, input, u, v, out)
     work = rows * (u.size + v.size)
     hidden = new((rows, len(v)), u.dtype)
