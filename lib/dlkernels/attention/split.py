@@ -197,9 +197,9 @@ def _split(arguments, task, who):
                 add_mask(memory(mask), term, 0, plan.mask_column, 1, block_keys, line, scores + r * KEYS, KEYS, spare)
             weigh(line, scores + r * KEYS, block_keys, top + r, summed + r, factor + r)
             if line[factor + r] != 1:
-                smaller, row = line[factor + r], line[result + r * values : result + (r + 1) * values]
+                correction, row = line[factor + r], line[result + r * values : result + (r + 1) * values]
                 for c in range(values):
-                    row[c] *= smaller
+                    row[c] *= correction
         of_values, values_at = fetch(
             v, plan.of_v[group, page] + inside * values, v_scale, block_keys, values, line, wide
         )
