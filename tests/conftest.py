@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections import Counter
 
 import pytest
@@ -43,6 +44,17 @@ def own_variables():
     before = _own_variables()
     yield
     assert _own_variables() == before, "the tests of this file left a variable of ours changed"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept_on_disk():
+    """A kernel that is not is right, and compiled in each process: nothing else would notice."""
+    yield
+    cache = sys.modules.get("dlkernels.simd.cache")
+    left = set(cache.NOT_KEPT) if cache else ()
+    if left:
+        cache.NOT_KEPT.clear()
+    assert not left, f"compiled anew in each process, as addresses stand in it: {', '.join(sorted(left))}"
 
 
 def _own_variables():

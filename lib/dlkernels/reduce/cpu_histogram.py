@@ -13,6 +13,7 @@ rung they go to different tables. What lies outside has a bin of its own, behind
 import functools
 
 import numpy as np
+from numba.extending import register_jitable
 
 from .. import team
 from ..implementations import implementation
@@ -112,14 +113,14 @@ def count_in_tables(found, count, table, apart):
         table[np.uint32(found[i])] += 1
 
 
-@inner_njit()
+@register_jitable
 def apart_for(bins):
     """How far tables lie apart: a bin for what is outside, and never a multiple of a page; 0 where there is one
     only."""
     return bins + 1 + 16 if bins <= MOST_IN_TABLES else 0
 
 
-@inner_njit()
+@register_jitable
 def room_for(bins):
     """Counts of all tables."""
     return TABLES * apart_for(bins) if apart_for(bins) else bins + 1

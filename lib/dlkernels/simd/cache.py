@@ -181,6 +181,9 @@ class _Files:
             path.unlink(missing_ok=True)
 
 
+#: What was to be kept and could not: its function goes from call to call, where LLVM left one. Tests look here.
+NOT_KEPT = []
+
 if FunctionCache is not None:
 
     class _Cache(FunctionCache):
@@ -203,7 +206,8 @@ if FunctionCache is not None:
 
         def save_overload(self, signature, done):
             if self._holds is not None and done.library.has_dynamic_globals:
-                return  # what the held function calls may stand in it as an address: numba would warn
+                NOT_KEPT.append(self._holds)  # an address of this process stands in it; numba would warn
+                return
             if _has_changed():
                 return  # files have changed since this process began: of which it was made, nobody knows
             with contextlib.suppress(OSError):

@@ -311,7 +311,7 @@ def map_backward_parallel(function, grad, x, parameter, out):
         out[i] = function(grad[i], x[i], parameter)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def map_ahead(function, x, parameter, out):
     """As `map_compiled`; what comes next is fetched meanwhile."""
     source, target = memory(x), memory(out)
@@ -322,7 +322,7 @@ def map_ahead(function, x, parameter, out):
         map_compiled(function, source[start:stop], parameter, target[start:stop])
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def map_backward_ahead(function, grad, x, parameter, out):
     """As `map_backward_compiled`; what comes next is fetched meanwhile."""
     slopes, source, target = memory(grad), memory(x), memory(out)
@@ -347,7 +347,10 @@ def _compiled_with(function, loop, **options):
 
 @functools.cache
 def bound(loop, function):
-    """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for 5 us."""
+    """`loop` with its function inside: numba looks at a function among the arguments anew in each call, for 5 us.
+
+    What is called with the function must be `forceinline`: else its address is left, and the loop is not kept on disk.
+    """
 
     @_compiled_with(function, loop.__name__, error_model="numpy")
     def one_array(x, parameter, out):
@@ -501,7 +504,7 @@ def bias_map_parallel(function, x, bias, parameter, out):
             out[row, column] = function(x[row, column] + bias[column], parameter)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def _long_rows_ahead(function, x, bias, parameter, out):
     full_vectors()
     columns = x.shape[1]
@@ -516,7 +519,7 @@ def _long_rows_ahead(function, x, bias, parameter, out):
                 to[i] = function(line[i] + added[i], parameter)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def bias_map_ahead(function, x, bias, parameter, out):
     """As `bias_map_compiled`; what comes next is fetched meanwhile."""
     rows, columns = x.shape
